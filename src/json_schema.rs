@@ -46,7 +46,7 @@ impl JsonSchema {
             .build(schema);
         built
             .map(Self)
-            .map_err(|error| format!("is no JSON Schema: {}", cut(&error.to_string())))
+            .map_err(|error| format!("is not a JSON Schema: {}", cut(&error.to_string())))
     }
 
     /// What of a value breaks it, each with its place.
@@ -228,8 +228,8 @@ mod tests {
                 json!({ "items": { "$ref": "other.json#/a" } }),
                 "nothing is fetched",
             ),
-            (json!({ "type": "nonsense" }), "is no JSON Schema"),
-            (json!({ "pattern": "(" }), "is no JSON Schema"),
+            (json!({ "type": "nonsense" }), "is not a JSON Schema"),
+            (json!({ "pattern": "(" }), "is not a JSON Schema"),
         ] {
             let problem = JsonSchema::new(&schema).expect_err("cannot be used");
             assert!(problem.contains(says), "{problem}");

@@ -198,7 +198,7 @@ impl Replay {
     fn cannot_be_known(number: usize, call: &ToolCall, unknown: Unknown) -> Stop {
         Stop::Error(SetupError {
             message: format!(
-                "call {number} of `{}` was recorded with a secret whose value nobody knows now: `{}`",
+                "call {number} of `{}` was recorded with a secret whose value is now unknown: `{}`",
                 call.full_name(),
                 unknown.placeholder
             ),

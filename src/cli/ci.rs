@@ -22,6 +22,6 @@ fn no_job(variable: &str) -> &'static str {
     if variable == "CI" {
         ""
     } else {
-        "; `CI=false` says that this is no CI job"
+        "; `CI=false` says that this is not a CI job"
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn look_at_history(document: &HistoryDocument, console: Console) {
 
 fn warn(run: &str, console: Console) {
     console.warning(&format!(
-        "warning: the run {} lies in the future by the clock of this machine: until then it counts as the latest, whatever was run after it",
+        "warning: by the clock of this machine, the run {} is in the future: until then it counts as the latest, even after newer runs",
         text::line(run)
     ));
 }

@@ -69,9 +69,9 @@ impl Exit {
             Self::EmptyShard => "this part of the suite has no scenarios, so nothing was run",
             Self::Undecided => "nothing gates, because all scenarios are quarantined",
             Self::Inconclusive => {
-                "nothing failed its gate, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
+                "nothing failed, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
             }
-            Self::Failed => "something failed its gate",
+            Self::Failed => "a gate failed",
             Self::Usage => "wrong usage or an invalid file",
             Self::Incomplete => "something could not be run or judged, or nothing ran",
             Self::Interrupted => "interrupted",

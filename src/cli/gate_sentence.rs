@@ -26,6 +26,9 @@ pub(super) fn set(
     if exit == Exit::Passed && result.command == "record" {
         "everything was recorded".clone_into(&mut gate.sentence);
     }
+    if exit == Exit::Failed && summary.failed > 0 {
+        gate.sentence = several(summary.failed, "scenario failed", "scenarios failed");
+    }
     if let Some(bisected) = &result.bisected {
         gate.sentence = match bisected.first_bad.len() {
             1 => "the first bad commit was found".to_owned(),

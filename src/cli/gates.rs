@@ -217,7 +217,7 @@ fn sentence(gate: &SuiteGate, document: &ResultDocument) -> String {
         (GateState::Broken, Some(value)) => {
             format!("{name}{of}: {value}, and the bound is {bound}")
         }
-        (GateState::Broken, None) => format!("{name}{of}: above {bound}, by what is known alone"),
+        (GateState::Broken, None) => format!("{name}{of}: above {bound} already"),
         (_, Some(value)) => format!("{name}{of}: {value} so far, and the bound is {bound}"),
         (_, None) => {
             let why = nothing_counts(gate, document);

@@ -124,7 +124,7 @@ pub fn main() -> ExitCode {
     };
     if process::may_leave_some() {
         console.note(
-            "this system lets nobody supervise processes: what a server starts in a session of its own may still run",
+            "this system has no supervision of processes: what a server starts in a session of its own may still run",
         );
     }
     exit.into()

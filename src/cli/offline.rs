@@ -52,7 +52,7 @@ pub(super) fn compare(
     };
     if let Some(option) = option.filter(|_| !whole.is_some_and(StoredRun::is_repeated)) {
         let why = format!(
-            "{option} is about several runs of a scenario, and {} is no run that was made with `--repeat`",
+            "{option} is about several runs of a scenario, and {} is not a run that was made with `--repeat`",
             run.display()
         );
         return Err(Failure::usage(why));

@@ -46,7 +46,7 @@ const OPTIONS: [(&str, Here, &str); 6] = [
 ];
 const PATHS: &str = "folders of scenarios are named without an option here";
 const PARALLEL: &str =
-    "what can run at the same time does so here without an option, and `--jobs N` says how much";
+    "scenarios run in parallel without an option where they can; `--jobs N` limits them";
 
 /// What an option of the original tool is here.
 #[derive(Clone, Copy)]

@@ -88,7 +88,7 @@ fn forsaken(args: &SelectArgs, baselines: &Baselines, ids: &[String]) -> Option<
         ),
         count => (
             format!("{count} baselines have"),
-            "remove them, or look where their scenarios have gone",
+            "remove them, or find out where their scenarios have gone",
         ),
     };
     if gone.len() > NAMED {

@@ -80,7 +80,7 @@ pub(super) fn takes_apart() -> Result<Option<Duration>, Failure> {
     };
     let read: Option<jiff::SignedDuration> = given.parse().ok();
     let apart = read.and_then(|it| Duration::try_from(it).ok());
-    let why = || Failure::usage(format!("{TAKES_APART} is no duration: write 0s or 1.1s"));
+    let why = || Failure::usage(format!("{TAKES_APART} is not a duration: write 0s or 1.1s"));
     apart.map(Some).ok_or_else(why)
 }
 

@@ -53,7 +53,7 @@ pub(super) fn load(
     for finding in &findings {
         console.note(&finding.to_string());
     }
-    suite.ok_or_else(|| Failure::usage(format!("{} is no suite", wanted.path.display())))
+    suite.ok_or_else(|| Failure::usage(format!("{} is not a suite", wanted.path.display())))
 }
 
 /// The files that all scenarios of a command depend on: those that its options name, the suite file, and the programs that this runs around
@@ -252,7 +252,7 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
     for pattern in &suite.order {
         let is_known = scenarios.iter().any(|it| is_meant(pattern, it));
         if !is_known && !is_cell(pattern, &ids) {
-            let message = format!("`{pattern}` is no id of a scenario, and matches none");
+            let message = format!("`{pattern}` is not the id of a scenario, and matches none");
             let hint = did_you_mean(pattern, ids.iter().copied());
             let pattern = (SaidBelow::Order, pattern.as_str());
             findings.push(at(Severity::Warning, message, pattern).with_hint(hint));

@@ -34,7 +34,7 @@ pub(super) fn leave_alone(console: Console) -> Result<(), Failure> {
     let mut places = (1..).map(|it: u32| Path::new(STATE).join(format!("untracked-{it}")));
     if let Some(place) = places.find(|it| !tracked.iter().any(|file| file.starts_with(it))) {
         console.warning(&format!(
-            "warning: git tracks {STATE}/, so nothing in it is read: whoever made the checkout could decide by stored answers and results. \
+            "warning: git tracks {STATE}/, so nothing in it is read: the author of the checkout could decide by stored answers and results. \
              In its place, {}/ is used. {way_out}",
             place.display()
         ));

@@ -56,7 +56,7 @@ pub enum ClientError {
     Status { status: u16, reply: ErrorReply },
     /// It sends its clients to another address, which would be shown the token.
     #[error(
-        "the server redirects to {target} (HTTP {status}), and is not followed: name that one if it is meant"
+        "the server redirects to {target} (HTTP {status}), which is not followed: use that address if you trust it"
     )]
     Redirect { status: u16, target: String },
     /// There was no answer, or none that can be read.

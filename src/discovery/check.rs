@@ -93,7 +93,7 @@ fn tools(corpus: Source<'_, Corpus>, findings: &mut Vec<Finding>) {
         // Some proxies put the server before the tool once more.
         if tool.id != own && tool.id != format!("{}:{own}", tool.server) {
             let problem = format!(
-                "`{}` is not the server and the tool that stand beside it, `{own}`",
+                "`{}` does not match the server and the tool next to it, `{own}`",
                 tool.id
             );
             let here = format!("{}/tool_id", tool.pointer);

@@ -192,7 +192,7 @@ impl Measured<'_> {
         let Some(compared) = &report.compared else {
             report.status = Status::Incomplete;
             report.problems.push(
-                "the baseline does not know its queries, so that nobody can say which are lost: take a `report.json` for one"
+                "the baseline does not list its queries, so lost ones cannot be found: use a `report.json` as the baseline"
                     .to_owned(),
             );
             return;
@@ -224,7 +224,7 @@ impl Measured<'_> {
         if !unknown.is_empty() {
             report.status = Status::Incomplete;
             report.problems.push(format!(
-                "nobody can say which queries are lost ({}): measure the baseline again, or name them in `--allow-lost` (`allow_lost`)",
+                "lost queries cannot be determined ({}): measure the baseline again, or name them in `--allow-lost` (`allow_lost`)",
                 unknown.join("; ")
             ));
         }

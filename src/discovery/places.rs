@@ -63,7 +63,7 @@ impl Document {
                 let offset = offset(&text, error.line(), error.column());
                 let description = error.to_string();
                 let why = description.split(" at line ").next().unwrap_or_default();
-                let message = format!("this is no JSON: {why}");
+                let message = format!("this is not JSON: {why}");
                 let lines = Lines::new(&text);
                 let finding = Finding::about(path, Severity::Error, message);
                 Err(vec![at(finding, &text, &lines, offset)])

@@ -61,7 +61,7 @@ impl Pool {
                 let problem = format!("`relevance` must be 0, 1, 2 or null, and is {grade}");
                 findings.push(document.error(&format!("{here}/relevance"), problem));
             } else if let Err(error) = Candidate::deserialize(item) {
-                let problem = format!("this is no candidate of a pool: {error}");
+                let problem = format!("this is not a candidate of a pool: {error}");
                 findings.push(document.error(&here, problem));
             }
         }
@@ -69,7 +69,7 @@ impl Pool {
             return Err(findings);
         }
         Self::deserialize(&document.value)
-            .map_err(|error| vec![document.error("", format!("this is no pool: {error}"))])
+            .map_err(|error| vec![document.error("", format!("this is not a pool: {error}"))])
     }
 
     /// Takes over what a person has graded in an earlier pool; what is not collected any more stays where it is graded. Returns how many grades
@@ -111,7 +111,7 @@ pub fn read_run(document: &Document, corpus_version: Option<&str>) -> Result<Run
         return Err(vec![document.error("/corpus_version", problem)]);
     }
     let Some(queries) = document.value.get("per_query").and_then(Value::as_array) else {
-        let problem = "this is no report of `mcp-eval retrieval`: it has no list `per_query`";
+        let problem = "this is not a report of `mcp-eval retrieval`: it has no list `per_query`";
         return Err(vec![document.error("", problem)]);
     };
     let mut run = Run::new();

@@ -142,7 +142,7 @@ pub fn golden(corpus_version: Option<&str>, questions: &[(String, String)]) -> V
                 tool_id: tool,
                 relevance: 2,
             }],
-            notes: "written by a model, and read by nobody yet",
+            notes: "written by a model, not reviewed yet",
         });
     let golden = Golden {
         corpus_version,

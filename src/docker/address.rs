@@ -156,7 +156,7 @@ fn parse(host: &str, whence: &str, tls: bool) -> Result<Address, SetupError> {
         Some(("ssh", to)) => refused(&format!(
             "and SSH is not spoken here: forward the socket with `ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock {to}` and set DOCKER_HOST=unix:///tmp/docker.sock"
         )),
-        _ => refused("which is no address: write unix:///PATH or tcp://HOST:PORT"),
+        _ => refused("which is not an address: write unix:///PATH or tcp://HOST:PORT"),
     }
 }
 

@@ -95,7 +95,7 @@ impl Ignored {
             let pattern = Pattern::new(&plain.to_string_lossy());
             pattern
                 .map(|it| (it, back))
-                .map_err(|error| format!("{}: `{line}` is no pattern: {error}", path.display()))
+                .map_err(|error| format!("{}: `{line}` is not a pattern: {error}", path.display()))
         });
         Ok(Self(patterns.collect::<Result<_, _>>()?))
     }

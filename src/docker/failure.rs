@@ -74,7 +74,7 @@ pub(super) async fn ended_by_now(
 pub(super) async fn ended(engine: &Engine, id: &str) -> SetupError {
     let how = match state(engine, id).await {
         Ok(Some(state)) => format!("has {}", how_it_ended(&state)),
-        Ok(None) => "is gone: somebody has removed it".to_owned(),
+        Ok(None) => "is gone: it was removed".to_owned(),
         Err(error) => return unknown(&error),
     };
     SetupError {
@@ -125,9 +125,7 @@ pub(super) async fn fails_everybody(engine: &Engine, id: &str) -> bool {
 
 /// What is wrong when the engine does not answer what state a container is in.
 pub(super) fn unknown(error: &EngineError) -> SetupError {
-    SetupError::new(format!(
-        "what has become of the container cannot be told: {error}"
-    ))
+    SetupError::new(format!("the state of the container is unknown: {error}"))
 }
 
 fn how_it_ended(state: &ContainerState) -> String {

@@ -32,7 +32,7 @@ impl WrongOutcome {
     pub fn check(&self) -> Check {
         let (is_meant_to, message) = match &self.said {
             Some(said) => ("succeeds", said.clone()),
-            None => ("fails, as it is meant to", "it succeeded".to_owned()),
+            None => ("fails, as expected", "it succeeded".to_owned()),
         };
         let succeeds = self.said.is_some();
         let name = format!("call {} of `{}` {is_meant_to}", self.call, self.tool);
@@ -50,7 +50,7 @@ impl std::fmt::Display for WrongOutcome {
         write!(f, "call {} of `{}` ", self.call, self.tool)?;
         match &self.said {
             Some(said) => write!(f, "failed: {said}"),
-            None => f.write_str("was meant to fail (`is_error`), and succeeded"),
+            None => f.write_str("was expected to fail (`is_error`), and succeeded"),
         }
     }
 }

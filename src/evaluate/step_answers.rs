@@ -96,7 +96,7 @@ fn answered(expect: &Expected, call: &ToolCall, rules: &Rules) -> Result<(), Str
             let way_out = if answer.is_error {
                 ""
             } else {
-                "; `is_error: true` says that it is meant"
+                "; `is_error: true` says that this is expected"
             };
             Err(format!("it {}{way_out}", shorten(&error, WHY_CHARS)))
         }

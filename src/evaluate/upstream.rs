@@ -74,7 +74,7 @@ impl Call<'_> {
                     count => format!("{count} other calls"),
                 };
                 Ok(failed(format!(
-                    "the tool was not called: `{server}` heard {calls}"
+                    "the tool was not called: `{server}` received {calls}"
                 )))
             }
         }
@@ -114,7 +114,7 @@ fn forwarded(header: &str, server: &str, run: &UpstreamLane) -> Option<String> {
         let mut others = run.headers.iter();
         let is_there = others.any(|it| it.server == server && is_it(&it.name));
         return is_there.then(|| {
-            format!("`{header}` reached `{server}` with what is no call, such as the handshake")
+            format!("`{header}` reached `{server}` with what is not a call, such as the handshake")
         });
     };
     let tool = &first.call.tool;

@@ -82,7 +82,7 @@ impl Submodule {
                     there.display()
                 ),
                 None => format!(
-                    "the submodule `{path}` is not there: `git -C {folder} submodule update --init --recursive` gets it, where the version that stands there has it"
+                    "the submodule `{path}` is missing: `git -C {folder} submodule update --init --recursive` gets it if the checked-out version has it"
                 ),
             },
         )

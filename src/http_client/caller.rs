@@ -111,7 +111,7 @@ impl Caller {
             url.query_pairs_mut().extend_pairs(&call.query);
         }
         let method = Method::from_bytes(call.method.as_bytes())
-            .map_err(|_| format!("`{}` is no method of HTTP", call.method))?;
+            .map_err(|_| format!("`{}` is not an HTTP method", call.method))?;
         let began = Instant::now();
         let mut request = self
             .client

@@ -30,7 +30,7 @@ pub fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refusal> {
     }
     let Some(origin) = text(headers, ORIGIN.as_str()) else {
         if headers.contains_key(ORIGIN) {
-            return refuse(StatusCode::FORBIDDEN, "the origin is no text");
+            return refuse(StatusCode::FORBIDDEN, "the origin is not text");
         }
         return Ok(());
     };

@@ -7,7 +7,7 @@ pub enum ImportError {
     CutOff,
     #[error("it is not JSON: {0}")]
     NotJson(String),
-    #[error("it is no recording of the original tool: {0}")]
+    #[error("it is not a recording of the original tool: {0}")]
     NotARecording(String),
     #[error("neither `execution_time` nor any message tells when it was recorded")]
     NoTime,

@@ -194,7 +194,7 @@ impl Client {
             let mut failed = self.failed(Some(status), &problem);
             // Somebody is there, and it is somebody else.
             failed.error.message = format!(
-                "what answers at {} is no API of a model (HTTP {status}): {problem}: check `{}.base_url`",
+                "what answers at {} is not the API of a model (HTTP {status}): {problem}: check `{}.base_url`",
                 self.shown_url(),
                 self.asker.section()
             );

@@ -62,7 +62,7 @@ impl Wire for Responses {
     fn read(&self, body: &Value) -> Result<Response, String> {
         if body["status"] == "failed" {
             let why = body.pointer("/error/message").and_then(Value::as_str);
-            return Err(format!("it failed: {}", why.unwrap_or("nobody says why")));
+            return Err(format!("it failed: {}", why.unwrap_or("no reason given")));
         }
         let mut said = body
             .get("output")

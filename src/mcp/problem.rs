@@ -20,7 +20,7 @@ pub(super) fn no_answer(tool_timeout: Duration, wire: &Wire) -> Outcome {
 }
 
 fn no_message(line: &str) -> String {
-    format!("it sent something that is no MCP message: {line}")
+    format!("it sent something that is not an MCP message: {line}")
 }
 
 pub(super) fn setup_error(

@@ -206,7 +206,7 @@ pub(super) fn outcome(reply: Reply) -> Outcome {
 fn read_answer(result: Value) -> Result<Answer, String> {
     let Value::Object(mut other) = result else {
         return Err(format!(
-            "the result is no object: {}",
+            "the result is not an object: {}",
             excerpt(&result.to_string())
         ));
     };
@@ -215,7 +215,7 @@ fn read_answer(result: Value) -> Result<Answer, String> {
         Some(Value::Bool(is_error)) => is_error,
         Some(wrong) => {
             return Err(format!(
-                "`isError` is no boolean: {}",
+                "`isError` is not a boolean: {}",
                 excerpt(&wrong.to_string())
             ));
         }
@@ -235,7 +235,7 @@ fn read_answer(result: Value) -> Result<Answer, String> {
         }
         Some(wrong) => {
             return Err(format!(
-                "`content` is no list: {}",
+                "`content` is not a list: {}",
                 excerpt(&wrong.to_string())
             ));
         }
@@ -279,7 +279,7 @@ fn in_words(error: &StreamableHttpError<reqwest::Error>) -> Option<String> {
     match error {
         StreamableHttpError::Client(_) => None,
         StreamableHttpError::UnexpectedServerResponse(why) => Some(why.to_string()),
-        StreamableHttpError::Deserialize(_) => Some("the answer is no message of MCP".to_owned()),
+        StreamableHttpError::Deserialize(_) => Some("the answer is not an MCP message".to_owned()),
         other => Some(other.to_string()),
     }
 }

@@ -131,7 +131,7 @@ impl Session {
                 let (end, mut details) = link.end().await;
                 let message = format!("{}{end}", gone.describe());
                 if let Some(problem) = unopened {
-                    details.push(format!("it was not opened anew: {}", problem.message));
+                    details.push(format!("it was not opened again: {}", problem.message));
                     details.extend(problem.details);
                 }
                 lost = Some(setup_error(self.name(), &message, &link.wire, details));
@@ -151,7 +151,7 @@ impl Session {
         let outcome = outcome.having_asked(asked);
         if let Some(asked) = self.target.observed.take_unanswered() {
             let why = format!(
-                "asked `{asked}`, which nobody was asked when the call was recorded, so its answer is not known and the call cannot be compared"
+                "asked `{asked}`, which was not asked when the call was recorded, so the answer is unknown and the call cannot be compared"
             );
             lost = Some(setup_error(self.name(), &why, &link.wire, Vec::new()));
         }
@@ -185,7 +185,7 @@ impl Session {
                 linking.wire().take_any();
                 *link = Arc::new(linking.into_link(service));
                 let name = &target.name;
-                let note = format!("server `{name}` {what}; it was opened anew");
+                let note = format!("server `{name}` {what}; it was opened again");
                 target.observed.note(note);
                 Ok(link.clone())
             }
@@ -261,7 +261,7 @@ impl Listing {
     /// Takes a page; returns the cursor of the next one, and `None` after the last.
     pub(super) fn page(&mut self, result: Value) -> Result<Option<String>, String> {
         let Value::Object(mut page) = result else {
-            return Err("answered `tools/list` with something that is no object".to_owned());
+            return Err("answered `tools/list` with something that is not an object".to_owned());
         };
         digits::take_from(&mut page);
         let Some(Value::Array(served)) = page.remove("tools") else {
@@ -297,7 +297,7 @@ impl Listing {
                 excerpt(&next)
             )),
             Some(other) => Err(format!(
-                "sent a cursor that is no text: {}",
+                "sent a cursor that is not text: {}",
                 excerpt(&other.to_string())
             )),
         }

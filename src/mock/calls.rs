@@ -27,7 +27,7 @@ impl Core {
             given => {
                 let details = match given {
                     None => "`name` is missing",
-                    Some(_) => "`name` is no text",
+                    Some(_) => "`name` is not text",
                 };
                 return refuse(
                     id,
@@ -43,7 +43,7 @@ impl Core {
             Some(Value::Object(arguments)) => arguments.clone(),
             Some(_) => {
                 let message = format!("the arguments of tool `{name}` are no object");
-                return refuse(id, &message, &tool, "`arguments` is no object");
+                return refuse(id, &message, &tool, "`arguments` is not an object");
             }
         };
         let validates = self.options.validate;

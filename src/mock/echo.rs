@@ -20,7 +20,7 @@ pub fn echo() -> DeclaredServer {
     };
     let mut tool = MockTool::new("mcp_echo_tool", Some(response));
     let described = json!({
-        "description": "Says what it was told.",
+        "description": "Returns what it is given.",
         "inputSchema": {
             "type": "object",
             "properties": { "message": { "type": "string", "description": "What to say" } },

@@ -84,7 +84,7 @@ pub(super) fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery 
             { "type": "text", "text": "another good block" },
         ] })),
         Fault::InvalidBase64 => result(&json!({ "content": [
-            { "type": "image", "data": "*** this is no Base64 ***", "mimeType": "image/png" },
+            { "type": "image", "data": "*** this is not Base64 ***", "mimeType": "image/png" },
         ] })),
     }
 }

@@ -33,7 +33,7 @@ impl Core {
                 return Err(refuse(
                     "bad arguments for prompt",
                     name,
-                    "`arguments` is no object",
+                    "`arguments` is not an object",
                 ));
             }
         };

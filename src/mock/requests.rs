@@ -29,7 +29,7 @@ impl Core {
             Value::Null => Object::new(),
             Value::Object(members) => members.clone(),
             _ => {
-                let problem = "`params` is no object";
+                let problem = "`params` is not an object";
                 let error = bad_params(problem, &Value::Null, problem);
                 return (Exchange::answered(id, Err(error)), None);
             }

@@ -135,7 +135,7 @@ impl Entry {
             jsonschema::options()
                 .with_pattern_options(PatternOptions::regex())
                 .build(schema)
-                .map_err(|error| format!("the input schema is no JSON Schema: {error}"))
+                .map_err(|error| format!("the input schema is not a JSON Schema: {error}"))
         });
         let validator = match validator {
             Ok(validator) => validator,

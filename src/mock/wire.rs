@@ -79,7 +79,7 @@ impl Incoming {
         };
         let Ok(members) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(raw.get())
         else {
-            let message = "the message is no JSON object; batches are not taken";
+            let message = "the message is not a JSON object; batches are not taken";
             return Self::invalid(&Id::null(), INVALID_REQUEST, message);
         };
         let text = |key| members.get(key).and_then(|it| text(it));

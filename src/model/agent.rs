@@ -104,7 +104,7 @@ pub struct CommandAgent {
     /// The program and its arguments, with `${…}` not yet filled in; empty for the usual command line of the format.
     pub command: Vec<String>,
     pub format: CommandFormat,
-    /// What `${model}` stands for.
+    /// The value of `${model}`.
     pub model: Option<String>,
     /// The folder it works in; an empty one, made for the run, unless given.
     pub cwd: Option<PathBuf>,

@@ -306,7 +306,7 @@ impl fmt::Display for LossOf {
             Self::Ending { expected: false } => "the run went worse as a whole",
             Self::Ending { expected: true } => "calls failed that were to succeed",
             Self::Count => "the numbers of calls differ by more than 2",
-            Self::Order => "the calls are in another order",
+            Self::Order => "the calls are in a different order",
             Self::Blocked => "the run was blocked",
         })
     }

@@ -1,6 +1,6 @@
 //! Paths to places in JSON: JSON pointers and JSON paths, read once for all who use them.
 //!
-//! `/servers/0/id` is a JSON pointer (RFC 6901), in which a step that is a single `*` stands for any key or index; a key that is one is
+//! `/servers/0/id` is a JSON pointer (RFC 6901), in which a step that is a single `*` matches any key or index; a key that is one is
 //! written `~2`. `$.servers[*].id`, `servers.0.id`, `..id` and `$['a key']` are JSON paths; `*` or `[*]` stands for any key or index, and
 //! `..` for any number of steps.
 

@@ -305,7 +305,7 @@ impl Varying {
 }
 
 impl fmt::Display for Varying {
-    /// `/content/0/json/took: any value of its type (heard 3, 5)`.
+    /// `/content/0/json/took: any value of its type (recorded 3, 5)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path)?;
         match self.by {
@@ -327,7 +327,7 @@ impl fmt::Display for Varying {
         let seen = self.seen.iter().map(ToString::to_string);
         let examples = distinct(seen.chain(self.heard.iter().cloned()));
         if !examples.is_empty() {
-            write!(f, " (heard {examples})")?;
+            write!(f, " (recorded {examples})")?;
         }
         Ok(())
     }

@@ -219,13 +219,13 @@ impl Reason {
         match &self.why {
             Why::Failed(message) => format!("failed: {message}"),
             Why::AnsweredOtherwise(answered) => {
-                format!("asked the same and got another answer: {answered}")
+                format!("answered the same request differently: {answered}")
             }
             Why::OtherResult(answered) => {
-                format!("changes something and had another result: {answered}")
+                format!("changes something and had a different result: {answered}")
             }
             Why::MadeOtherwise { path, more } => {
-                let made = "changes something and was made with another value of arguments";
+                let made = "changes something and was made with a different value of arguments";
                 match more {
                     0 => format!("{made}{path}"),
                     _ => format!("{made}{path}, and of {more} more"),
@@ -241,7 +241,7 @@ impl Reason {
             Why::ExpectedNotMade => "was not made".to_owned(),
             Why::NotExpected => "was made and is not expected".to_owned(),
             Why::OtherArgument(name) => {
-                format!("was made otherwise than expected: argument `{name}`")
+                format!("differs from the expected call: argument `{name}`")
             }
             Why::MoreNotExpected(more) => format!("{more} more calls are not as expected"),
             Why::TooUnlike => "the calls are too unlike the expected ones".to_owned(),

@@ -51,7 +51,7 @@ impl Pattern {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
-            format!("is no regular expression: {reason}")
+            format!("is not a regular expression: {reason}")
         })?;
         if regex.is_match("") || ORDINARY.iter().all(|it| regex.is_match(it)) {
             return Err("matches any text, so that nothing would be left".to_owned());

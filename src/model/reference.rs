@@ -120,7 +120,7 @@ fn expression(text: &str) -> (usize, Result<Regex, regex::Error>) {
         .into_iter()
         .chain(ends)
         .map(|end| (end, Regex::new(text[..end].trim_end())));
-    let likely = tried.next().expect("braces stand behind it");
+    let likely = tried.next().expect("braces follow it");
     if likely.1.is_ok() {
         return likely;
     }

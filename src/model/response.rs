@@ -151,7 +151,7 @@ impl Difference {
             .map_or_else(|| self.edit.to_string(), |it| it.name().to_owned())
     }
 
-    /// What broke, in words, and how steady it had been: `missing, though it was the same both times it was recorded`.
+    /// What broke, in words, and how steady it had been: `missing, though stable in both recordings`.
     pub fn breach(&self) -> Option<String> {
         let steady = self.breaks?;
         Some(match (&self.edit, steady) {
@@ -235,25 +235,28 @@ impl fmt::Display for Edit {
 }
 
 impl fmt::Display for Steady {
-    /// What stands behind the sentence of a change: `, though it was the same both times it was recorded`.
+    /// What stands behind the sentence of a change: `, though stable in both recordings`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Unknown => Ok(()),
-            Self::Always => f.write_str(", though it was the same each time it was recorded"),
+            Self::Always => f.write_str(", though stable in all recordings"),
             Self::Same { agreed, takes } => {
-                f.write_str(", though it was the same ")?;
+                f.write_str(", though stable in ")?;
                 match (agreed, takes) {
-                    (2, 2) => f.write_str("both times")?,
-                    _ if agreed == takes => write!(f, "all {takes} times")?,
-                    _ => write!(f, "{agreed} of {takes} times")?,
+                    (2, 2) => f.write_str("both recordings"),
+                    _ if agreed == takes => write!(f, "all {takes} recordings"),
+                    _ => write!(f, "{agreed} of {takes} recordings"),
                 }
-                f.write_str(" it was recorded")
             }
+            Self::Unlike {
+                agreed: 2,
+                takes: 2,
+            } => f.write_str(", unlike both recordings"),
             Self::Unlike { agreed, takes } if agreed == takes => {
-                write!(f, ", unlike the {takes} times it was recorded")
+                write!(f, ", unlike all {takes} recordings")
             }
             Self::Unlike { agreed, takes } => {
-                write!(f, ", unlike the {agreed} of {takes} times that agreed")
+                write!(f, ", unlike the {agreed} of {takes} recordings that agreed")
             }
         }
     }

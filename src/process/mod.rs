@@ -138,7 +138,7 @@ impl Child {
     ) -> std::io::Result<(Self, ChildStdin, ChildStdout, ChildStderr)> {
         if let Some(cwd) = command.cwd.as_ref().filter(|it| !it.is_dir()) {
             // Spawning would blame the command.
-            let message = format!("its `cwd` {} is no folder", cwd.display());
+            let message = format!("its `cwd` {} is not a folder", cwd.display());
             return Err(std::io::Error::new(std::io::ErrorKind::NotFound, message));
         }
         let (process, id, stdin, stdout, stderr_pipe) = match &command.supervisor {

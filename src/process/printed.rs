@@ -25,7 +25,7 @@ pub async fn printed(
         Err(error) => return (Err(format!("cannot be started: {error}")), Vec::new()),
     };
     let running = async {
-        let unreadable = |error: std::io::Error| format!("cannot be heard: {error}");
+        let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
         let write_input = async {
             // A program need not read its input.
             let _ = stdin.write_all(input.as_bytes()).await;

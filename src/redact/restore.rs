@@ -86,7 +86,7 @@ fn of_another(text: &str, owner: &str, server: &str) -> Unknown {
     Unknown {
         placeholder: text.to_owned(),
         hint: format!(
-            "it is given to `{owner}`, so it is not sent to `{server}`: declare a variable with `secret: true` for what both are told"
+            "it is given to `{owner}`, so it is not sent to `{server}`: declare a variable with `secret: true` for what both receive"
         ),
     }
 }
@@ -99,13 +99,13 @@ fn unknown(text: &str, placeholder: &Placeholder<'_>, is_known: bool) -> Unknown
         .map(|(place, name)| (place.rsplit('.').next().unwrap_or_default(), name));
     let hint = match place {
         _ if placeholder.spelling == Some(ONE_OF_SEVERAL) => {
-            format!("it was a part of `{name}` that nobody can tell from others: let a script make the call")
+            format!("it was one of several possible parts of `{name}`: let a script make the call")
         }
         _ if placeholder.spelling == Some(WITHIN_BASE64) => {
-            "only a part of what is encoded there was the secret, so nobody can put it together again: let a script make the call".to_owned()
+            "only a part of what is encoded there was the secret, so it cannot be put together again: let a script make the call".to_owned()
         }
         _ if placeholder.spelling == Some(ESCAPED) => {
-            "it was escaped there in a way that has no name, so nobody can write it again: let a script make the call".to_owned()
+            "it was escaped there in an unknown way, so it cannot be written again: let a script make the call".to_owned()
         }
         _ if is_known => {
             format!("`{name}` has no such part now: give it in the form in which it was recorded, or let a script make the call")
@@ -176,9 +176,12 @@ mod tests {
             ("<secret:env.API_KEY>", "`API_KEY`"),
             (
                 "<secret:var.token:within-base64>",
-                "nobody can put it together",
+                "it cannot be put together",
             ),
-            ("<secret:var.token:one-of-several>", "nobody can tell"),
+            (
+                "<secret:var.token:one-of-several>",
+                "one of several possible parts",
+            ),
             ("<secret:var.token:part>", "no such part now"),
             ("<redacted:value:1>", "declare it"),
         ] {

@@ -608,7 +608,7 @@ mod tests {
         trajectory.name = format!("Use {token}");
         let stamp = &mut trajectory.stamp;
         stamp.scenarios = Git::Unknown {
-            reason: format!("{token} is no folder"),
+            reason: format!("{token} is not a folder"),
         };
         stamp.source = Some(Git::Known(GitCommit {
             commit: "c0ffee".repeat(7),

@@ -54,11 +54,11 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     } else if result.scenarios.iter().any(|it| it.unsteady.is_some()) {
         let answered = "The system under test answers in two ways";
         format!(
-            "{answered}: make it wait until it is ready, or the scenarios until it has settled."
+            "{answered}: make it wait until it is ready, or make the scenarios wait until it is stable."
         )
     } else if summary.inconclusive > 0 {
         format!(
-            "Monitor, or run it more often: whether {} worse cannot be told from so few runs.",
+            "Monitor, or run it more often: these are too few runs to say whether {} worse.",
             several(summary.inconclusive, "scenario is", "scenarios are")
         )
     } else if summary.passed == 0 {

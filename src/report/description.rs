@@ -254,9 +254,9 @@ impl<'a> Description<'a> {
         ) {
             ([call], ..) => format!("call {call} failed"),
             (calls @ [_, ..], ..) => format!("{} calls failed", calls.len()),
-            (_, [call], ..) => format!("call {call} succeeded, and was meant to fail"),
+            (_, [call], ..) => format!("call {call} succeeded, and was expected to fail"),
             (_, calls @ [_, ..], ..) => {
-                format!("{} calls succeeded, and were meant to fail", calls.len())
+                format!("{} calls succeeded, and were expected to fail", calls.len())
             }
             (_, _, 1, _) => "an expectation is not met".to_owned(),
             (_, _, 2.., _) => "expectations are not met".to_owned(),
@@ -310,7 +310,7 @@ impl<'a> Description<'a> {
             (_, RowKind::Pair, false) => self.pair(row, asked),
         };
         if self.has(row, &[ChangeKind::Upstream]) {
-            sentence.push_str(" Behind it, something else was heard.");
+            sentence.push_str(" The calls behind it differ.");
         }
         let last = self.scenario.current.as_ref().map(|it| it.calls);
         let is_last = row.calls().1.is_some() && row.calls().1 == last;
@@ -458,7 +458,7 @@ fn behind(comparison: &Comparison) -> Option<&'static str> {
     match changes.len() {
         0 => None,
         only if only <= answered => Some(" A server behind it answered otherwise."),
-        _ => Some(" The servers behind it heard something else."),
+        _ => Some(" The servers behind it received different calls."),
     }
 }
 

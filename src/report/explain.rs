@@ -137,14 +137,14 @@ fn explain_row(text: &mut Lines, row: &Row, comparison: &Comparison) {
             explain_response(text, response);
             if row.takes == Some(1) {
                 text.detail(
-                    "recorded with one answer only, so nobody knows what of it varies: it is scored by how alike it is, \
+                    "recorded with one answer only, so it is unknown what varies: it is scored by how alike it is, \
                      and may differ",
                 );
             }
             for path in &row.unseen {
                 let place = place(path);
                 text.detail(format!(
-                    "not looked at, because it was another thing whenever it was heard: {place}"
+                    "ignored, because it differed each time it was recorded: {place}"
                 ));
             }
             explain_formula(text, row, request.similarity, response.similarity);
@@ -359,12 +359,12 @@ fn explain_response(text: &mut Lines, response: &ResponseComparison) {
     let cap = if response.contract_changes.is_empty() {
         ""
     } else {
-        " (at most 0.5, because something did not stay as it had to)"
+        " (at most 0.5, because something changed that must not)"
     };
     text.point(format!("response {}{cap}", fixed(response.similarity, 3)));
     for change in &response.contract_changes {
         text.detail(format!(
-            "had to stay as it was: {}: {}",
+            "must not change: {}: {}",
             place(&change.path),
             line(&change.what)
         ));

@@ -218,7 +218,7 @@ fn servers(
             } => {
                 if !options.allowed.programs {
                     let message = format!(
-                        "the server `{name}` is a program, which a request may start only where the server was started with --allow-programs"
+                        "the server `{name}` is a program, which a request may start only if the server was started with --allow-programs"
                     );
                     return Err(Problem::forbidden_at(at, message));
                 }

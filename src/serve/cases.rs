@@ -35,7 +35,7 @@ pub(super) type Named = Result<InPath<String>, PathRejection>;
 pub(super) fn named(id: Named) -> Result<String, Problem> {
     match id {
         Ok(InPath(id)) => Ok(id),
-        Err(_) => Err(Problem::at("path/id", "the id is no text")),
+        Err(_) => Err(Problem::at("path/id", "the id is not text")),
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn post(
     let NewCase { id, yaml } = body::read(request).await?;
     let folder = folder(&server);
     if id.split('/').any(|it| it == SUITES || it == "..") {
-        let message = format!("a case lies in no folder `{SUITES}`");
+        let message = format!("a case cannot be in a folder `{SUITES}`");
         return Err(Problem::at("/id", message));
     }
     let path = folder.place(&id);
@@ -172,7 +172,7 @@ pub(super) fn may_write(server: &Server) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::forbidden(
-        "requests may write only where the server was started with --allow-write",
+        "requests may write only if the server was started with --allow-write",
     ))
 }
 
@@ -187,7 +187,7 @@ fn check(server: &Server, file: &str, text: &str) -> Result<(), Problem> {
     let programs = server.options.allowed.programs;
     if !programs && refers_to_environment(text) {
         return Err(Problem::forbidden(
-            "`${…}` may stand for an environment variable, which a request may write only where the server was started with --allow-programs",
+            "`${…}` may refer to an environment variable, which a request may write only if the server was started with --allow-programs",
         ));
     }
     let folder = folder(server);
@@ -210,9 +210,7 @@ fn is_ours(server: &Server, path: &Path) -> Result<(), Problem> {
     if input::is_within(path, &server.options.root) {
         return Ok(());
     }
-    Err(Problem::forbidden(
-        "the case lies outside of the folder that is served",
-    ))
+    Err(Problem::forbidden("the case is outside the served folder"))
 }
 
 fn write(server: &Server, path: &Path, text: &str) -> Result<(), Problem> {

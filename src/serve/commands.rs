@@ -215,7 +215,7 @@ pub(super) async fn decide(
     };
     if let Some(other) = accepted.iter().chain(&rejected).find(unseen) {
         let id = shown(&scenario_of(other).id);
-        let message = format!("another run of `{id}` waits by now: look at that one first");
+        let message = format!("another run of `{id}` is waiting now: look at that one first");
         return Err(Problem::new(StatusCode::CONFLICT, message));
     }
     for it in &accepted {

@@ -163,7 +163,7 @@ impl<'a> Folder<'a> {
         if loaded.names_others {
             return Err(Problem::forbidden_at(
                 at,
-                "the scenario names a file outside of the folder that is served, which a request may do only where the server was started with --allow-programs",
+                "the scenario names a file outside the served folder, which a request may do only if the server was started with --allow-programs",
             ));
         }
         if let Some(would_read) = &loaded.would_read {
@@ -181,11 +181,11 @@ impl<'a> Folder<'a> {
         };
         if path == own {
             return format!(
-                "line {line} stands for {what}, which a request may bring or write only where the server was started with --allow-programs"
+                "line {line} refers to {what}, which a request may bring or write only if the server was started with --allow-programs"
             );
         }
         format!(
-            "line {line} of `{}` stands for {what}, and what a request brings or writes would be read with it, and could send it anywhere: start the server with --allow-programs, or say it in scenarios of the folder in the place of defaults",
+            "line {line} of `{}` refers to {what}, which scenarios of a request would inherit and could send anywhere: start the server with --allow-programs, or move it from the defaults to scenarios of the folder",
             self.below(path)
         )
     }

@@ -40,7 +40,7 @@ pub(super) fn agent(
     let secret = programs::first_secret_in(&scenario, system.into_iter());
     if let Some(name) = secret.filter(|_| brings_servers && !options.allowed.programs) {
         let message = format!(
-            "`agent.system` of `_defaults.yaml` holds the secret variable `{name}`, which the servers of a request may hear only where the server was started with --allow-programs: give `agentConfig`"
+            "`agent.system` of `_defaults.yaml` holds the secret variable `{name}`, which the servers of a request may receive only if the server was started with --allow-programs: give `agentConfig`"
         );
         return Err(Problem::forbidden_at(format!("{at}/agentConfig"), message));
     }

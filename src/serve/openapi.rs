@@ -18,7 +18,7 @@ const REFUSALS: [(u16, &str); 12] = [
     (404, "There is no such thing"),
     (406, "The client does not accept events"),
     (408, "The body did not come in time"),
-    (409, "What is there stands against it"),
+    (409, "It conflicts with what is there"),
     (413, "The body is too long"),
     (415, "The body is not `application/json`"),
     (

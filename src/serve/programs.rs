@@ -52,7 +52,7 @@ pub(super) fn refuse(
     match needed(scenario, given, folder, permitted) {
         None => Ok(()),
         Some(what) => Err(format!(
-            "{}: {what}, which a request may do only where the server was started with --allow-programs",
+            "{}: {what}, which a request may do only if the server was started with --allow-programs",
             named(scenario, folder)
         )),
     }
@@ -85,7 +85,7 @@ pub(super) fn refuse_to_tell(
     match first_secret_in(scenario, messages.iter().map(String::as_str)).filter(|_| !allowed) {
         None => Ok(()),
         Some(name) => Err(format!(
-            "{}: its agent is told the secret variable `{name}`, which the agent of a request may hear only where the server was started with --allow-programs",
+            "{}: its agent is given the secret variable `{name}`, which the agent of a request may receive only if the server was started with --allow-programs",
             named(scenario, folder)
         )),
     }
@@ -140,7 +140,7 @@ fn first(
     }
     let repo = scenario.source.repo.as_ref();
     if repo.is_some_and(|it| !input::is_within(it, root)) {
-        return Some("`source.repo` lies outside of the folder that is served".to_owned());
+        return Some("`source.repo` is outside the served folder".to_owned());
     }
     if let Agent::Command { .. } = scenario.agent {
         return Some("the agent is a program".to_owned());
@@ -174,7 +174,7 @@ fn server(transport: &Transport, permitted: Permitted) -> Option<&'static str> {
 fn evaluator(evaluator: &Evaluator, (root, permitted): (&Path, Permitted)) -> Option<String> {
     let outside = |what: &str| {
         Some(format!(
-            "an evaluator looks at {what} outside of the folder that is served"
+            "an evaluator looks at {what} outside the served folder"
         ))
     };
     match &evaluator.kind {

@@ -242,7 +242,7 @@ pub(super) const ROUTES: &[Route] = &[
         method: "PUT",
         ..act(
             "/api/test/cases/{id}",
-            ("updateCase", "Write a scenario file anew (--allow-write)"),
+            ("updateCase", "Replace a scenario file (--allow-write)"),
             (of::<WrittenCase>, of::<CaseDocument>),
             &[404, 500],
             || put(cases::put),
@@ -296,7 +296,7 @@ pub(super) const ROUTES: &[Route] = &[
         "/api/test/review",
         (
             "review",
-            "Decide on what failed or changed, and list what waits (--allow-write)",
+            "Review failures and changes, and list what is pending (--allow-write)",
         ),
         (of::<ReviewRequest>, of::<ReviewReply>),
         &[409, 500],

@@ -49,7 +49,7 @@ impl Database {
             "mysql" | "mariadb" => Ok(Self::MySql(format!("mysql://{rest}"))),
             "sqlite" | "file" => Ok(Self::Sqlite(PathBuf::from(rest))),
             _ => Err(format!(
-                "`{scheme}://` is no database that can be asked: `postgres://…`, `mysql://…`, or the path of a file of SQLite"
+                "`{scheme}://` is not a database that can be asked: `postgres://…`, `mysql://…`, or the path of a file of SQLite"
             )),
         }
     }

@@ -380,7 +380,7 @@ impl Baselines {
             Ok(Ok(found)) if found.is_dir() => {
                 io::Error::new(io::ErrorKind::IsADirectory, "a folder is in its place")
             }
-            Ok(Ok(_)) => io::Error::other("it is no file"),
+            Ok(Ok(_)) => io::Error::other("it is not a file"),
             Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Ok(Err(error)) => in_the_way(path, error),
             Err(error) => error,

@@ -185,7 +185,7 @@ fn learned(text: &mut String, learned: Option<&Learned>, is_once: bool) {
         block(text, label, &varying.to_string());
     }
     if is_once {
-        text.push_str("HEARD ONCE: nobody knows what varies here, and a similar answer passes\n");
+        text.push_str("RECORDED ONCE: what varies here is unknown, so a similar answer passes\n");
     }
 }
 

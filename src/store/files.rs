@@ -19,7 +19,7 @@ pub enum StoreError {
     Read { path: PathBuf, source: io::Error },
     #[error("{} is cut off: it ends in the middle of its JSON", path.display())]
     CutOff { path: PathBuf },
-    #[error("{} is no trajectory: {problem}", path.display())]
+    #[error("{} is not a trajectory: {problem}", path.display())]
     Invalid { path: PathBuf, problem: String },
     #[error(
         "{} has format version {found}, and mcp-eval {} reads version {supported}", path.display(), env!("CARGO_PKG_VERSION")
@@ -247,7 +247,7 @@ fn destination(path: &Path) -> io::Result<PathBuf> {
         return other("a folder is in its place");
     }
     if !found.is_file() {
-        return other("what is in its place is no file");
+        return other("what is in its place is not a file");
     }
     Ok(destination)
 }
@@ -271,9 +271,10 @@ pub(super) fn in_the_way(path: &Path, error: io::Error) -> io::Error {
             error.kind(),
             format!("{} is a link that leads nowhere", obstacle.display()),
         ),
-        Some(obstacle) => {
-            io::Error::new(error.kind(), format!("{} is no folder", obstacle.display()))
-        }
+        Some(obstacle) => io::Error::new(
+            error.kind(),
+            format!("{} is not a folder", obstacle.display()),
+        ),
         None => error,
     }
 }
@@ -385,7 +386,7 @@ mod tests {
 
         let below_a_file = path.join("c/d");
         let error = write(&below_a_file, b"new").unwrap_err().to_string();
-        let named = format!("{} is no folder", path.display());
+        let named = format!("{} is not a folder", path.display());
         assert!(
             error.starts_with("cannot write ") && error.ends_with(&named),
             "{error}"
@@ -426,7 +427,7 @@ mod tests {
         for (name, why) in [
             ("dangling", "it is a link that leads nowhere"),
             ("dangling/below", "dangling is a link that leads nowhere"),
-            ("device", "what is in its place is no file"),
+            ("device", "what is in its place is not a file"),
             ("other/folder", "a folder is in its place"),
         ] {
             let error = write(&at(name), b"new").unwrap_err().to_string();

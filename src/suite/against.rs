@@ -25,7 +25,7 @@ use crate::store::{self, Runs};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why no commit is looked for at which a measurement fails.
-const NO_BISECT: &str = "`bisect` hears what servers answer, and this measures something";
+const NO_BISECT: &str = "`bisect` compares the answers of servers, and this is a measurement";
 
 /// Runs scenarios against their system under test and another version of it, and scores the former by the latter. Needs a runtime with
 /// several threads. No baseline is read, but by an agent that replays one, and none is written.
@@ -57,7 +57,7 @@ async fn live_others(
             && is_what_stands_there(scenario, other, &mut states)
         {
             return Err(Error::invalid(format!(
-                "`{}` cannot be compared with {name}: that is what stands there, unchanged",
+                "`{}` cannot be compared with {name}: that is the current version, unchanged",
                 scenario.id
             )));
         }
@@ -66,9 +66,10 @@ async fn live_others(
         && !others.is_empty()
         && http_client::is_deserted(url, PATIENCE).await
     {
-        let message = format!("nothing can be compared with {against}: nobody listens there");
-        return Err(Error::incomplete(message)
-            .hint("start the server at that address first, or give another one to `--against`"));
+        let message = format!("nothing can be compared with {against}: there is no server");
+        return Err(Error::incomplete(message).hint(
+            "start the server at that address first, or give a different one to `--against`",
+        ));
     }
     Ok(others)
 }
@@ -203,7 +204,7 @@ fn other(
         }
         if !folder.is_dir() {
             return Err(format!(
-                "no run whose id begins so is stored in {}/, and there is no such folder",
+                "no stored run in {}/ has an id that begins with this, and there is no such folder",
                 RUNS.display()
             ));
         }

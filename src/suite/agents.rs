@@ -106,7 +106,7 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
             "`limits.max_cost`"
         };
         let failure = Error::invalid(format!(
-            "{path}: {what} cannot be kept, because nobody knows what the model costs"
+            "{path}: {what} cannot be kept, because the price of the model is unknown"
         ));
         let command = scenario.agent.command();
         Err(if command.is_some_and(|it| !it.format.reports_usage()) {
@@ -295,7 +295,7 @@ fn reach_command(
     let config = workplace.mcp_config().to_string_lossy().into_owned();
     if settings.model.is_none() && scenario_file::needs(settings, MODEL) {
         return Err(SetupError::new(
-            "`${model}` stands for nothing: give `agent.model`, or `--model NAME`",
+            "`${model}` has no value: give `agent.model`, or `--model NAME`",
         ));
     }
     let lookup = |name: &str| match name {
@@ -371,7 +371,7 @@ pub(super) fn reach_model(
             let value = lookup(&env).map(|it| it.trim().to_owned());
             let value = value.filter(|it| !it.is_empty()).ok_or_else(|| {
                 SetupError::new(format!(
-                    "no key for the model: set the environment variable `{env}`, or name another one with `{section}.api_key_env`"
+                    "no key for the model: set the environment variable `{env}`, or name a different one with `{section}.api_key_env`"
                 ))
             })?;
             secrets.declare(&format!("env.{env}"), "", &value);
@@ -465,7 +465,7 @@ fn calls_to_send(
         let restored = restored.and_then(|()| secrets.restore_text(&call.tool, &server));
         call.tool = restored.map_err(|unknown| SetupError {
             message: format!(
-                "call {number} of the script holds `{}`, a secret whose value nobody knows now",
+                "call {number} of the script holds `{}`, a secret whose value is now unknown",
                 unknown.placeholder
             ),
             details: vec![

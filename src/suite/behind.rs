@@ -172,7 +172,7 @@ impl SuiteContext {
         if !scenario.containers.is_empty() {
             let Some(containers) = &self.containers else {
                 return Err(SetupError::new(
-                    "`upstreams` stand behind servers that are started for the run, and `--no-docker` uses those that stand already: they do not know them",
+                    "`upstreams` need servers that are started for the run, but `--no-docker` uses servers that already run and do not know them",
                 ));
             };
             let host_address = containers.host_access().await?;

@@ -147,7 +147,7 @@ pub async fn bisect(
         ..suite.clone()
     };
     tell(&format!(
-        "hearing {} {} and {} {}",
+        "running {} {} (good) and {} {} (bad)",
         good.short, good.subject, bad.short, bad.subject
     ));
     let first = compare_against_at(ends, settings, (&suite.scenarios, &good.id)).await?;
@@ -257,7 +257,7 @@ fn words(found: Found, why: &str) -> String {
 fn one_source(scenarios: &[Scenario]) -> Result<PathBuf, Error> {
     let mut folders = scenarios.iter().map(|it| (it, source::folder(it)));
     let missing =
-        "does not say where the source of its system under test lies: `source: { repo: FOLDER }`";
+        "does not say where the source of its system under test is: `source: { repo: FOLDER }`";
     let Some((first, folder)) = folders.next() else {
         return Err(Error::invalid("there are no scenarios"));
     };
@@ -324,7 +324,7 @@ async fn test(
         let finished = compare_held(again, settings, held).await?.taken_up();
         if finished.suite.interrupted {
             return Err(Error::incomplete("interrupted").hint(if STATE.exists() {
-                "what is known is kept: the same command with `--resume` goes on"
+                "the results so far are kept: run the same command with `--resume` to continue"
             } else {
                 "nothing is known yet"
             }));
@@ -376,7 +376,7 @@ fn reason(result: &ScenarioResult) -> String {
 /// What an interrupted search of the same kind has found.
 fn earlier(state: &State) -> Result<State, Error> {
     let place = STATE.display();
-    let none = || Error::invalid(format!("there is no search to go on with in {place}"));
+    let none = || Error::invalid(format!("there is no search to continue in {place}"));
     let text = std::fs::read_to_string(&*STATE).map_err(|_| none())?;
     let earlier: State =
         serde_json::from_str(&text).map_err(|error| Error::invalid(format!("{place}: {error}")))?;

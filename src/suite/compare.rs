@@ -35,9 +35,9 @@ pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, 
     }
     let selected = suite.scenarios.len();
     let doing = match settings.answered_by {
-        Servers::Recorded => Doing::Leave(
-            "what is measured is asked of the servers themselves, and these are recorded ones",
-        ),
+        Servers::Recorded => {
+            Doing::Leave("measurements need the servers themselves, and these are recorded")
+        }
         Servers::Live => Doing::Compare,
     };
     play(

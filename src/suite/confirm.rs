@@ -204,7 +204,7 @@ pub(super) fn blame_nobody(result: &mut ScenarioResult, unsteady: Unsteady) {
         record: None,
         message: format!("the system under test is unsteady: {first}"),
         hint: Some(
-            "`ready` waits until servers are ready, `until` until a read has settled".to_owned(),
+            "`ready` waits until servers are ready, `until` until a read is stable".to_owned(),
         ),
         details: answers.collect(),
     });

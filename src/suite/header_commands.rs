@@ -154,14 +154,14 @@ fn command_of(server: &Server) -> Option<&Vec<String>> {
 
 /// The headers in what a command has printed: a JSON object, or lines `Name: value`. What is wrong is reported without any of it.
 fn headers_in(output: &[u8]) -> Result<Vec<(String, String)>, &'static str> {
-    let text = std::str::from_utf8(output).map_err(|_| "printed something that is no UTF-8")?;
+    let text = std::str::from_utf8(output).map_err(|_| "printed something that is not UTF-8")?;
     let text = text.trim();
     if text.starts_with('{') {
         let read = serde_json::from_str::<serde_json::Map<String, Value>>(text);
-        let object = read.map_err(|_| "printed something that begins like JSON and is none")?;
+        let object = read.map_err(|_| "printed something that begins like JSON but is invalid")?;
         let headers = object.into_iter().map(|(name, value)| match value {
             Value::String(value) => Ok((name, value)),
-            _ => Err("printed a JSON object with a value that is no text"),
+            _ => Err("printed a JSON object with a value that is not text"),
         });
         return headers.collect();
     }

@@ -161,17 +161,17 @@ fn reads_answered_once(
     let reads = match count {
         0 => return None,
         1 => format!(
-            "1 read of {of} was heard once, so nobody knows what varies in its answer, and a similar one passes"
+            "1 read of {of} was recorded once, so it is unknown what varies in its answer, and a similar one passes"
         ),
         _ => format!(
-            "{count} reads of {of} were heard once, so nobody knows what varies in their answers, and similar ones pass"
+            "{count} reads of {of} were recorded once, so it is unknown what varies in their answers, and similar ones pass"
         ),
     };
     let way_out = if accepted_as == Accepted::Version || baseline.has_answers_received_twice() {
         String::new()
     } else {
         let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
-        format!(": `{record}` hears it twice")
+        format!(": `{record}` makes each call twice")
     };
     Some(format!("{reads}{way_out}"))
 }
@@ -195,7 +195,7 @@ fn other_experiment(
         ""
     };
     Problem::new("no verdict, because the baseline is of another experiment").hint(format!(
-        "`--allow-changed` compares all the same; `{record}`{options} accepts the experiment as it is now"
+        "`--allow-changed` compares anyway; `{record}`{options} accepts the experiment as it is now"
     ))
 }
 

@@ -100,7 +100,7 @@ pub async fn check_judge(
     interrupt: &CancellationToken,
 ) -> Result<CheckedJudge, Error> {
     if settings.budget.is_some() && judge.settings.asked.price.is_none() {
-        let message = "--budget cannot be kept, because nobody knows what the judge costs";
+        let message = "--budget cannot be kept, because the price of the judge is unknown";
         return Err(Error::invalid(message).hint("give its price under `judge.price`"));
     }
     let redaction = Redaction {

@@ -71,7 +71,7 @@ impl LeftFiles {
         containers: &ContainerSlot,
         redactor: &Redactor,
     ) -> Result<Left<LeftFile>, Unasked> {
-        let unknown = || Err(Unasked::broken("nobody knows where it is"));
+        let unknown = || Err(Unasked::broken("its place is unknown"));
         let place = self.places.get(file).cloned();
         let bytes = match place.unwrap_or_else(unknown)? {
             Place::Here(path) => tokio::task::block_in_place(|| read(&path)),
@@ -105,7 +105,7 @@ fn place(file: &FilePlace, servers: &[Server]) -> Result<Place, Unasked> {
     let name = match &file.begins {
         FileRoot::Folder(folder) => return Ok(Place::Here(folder.join(path))),
         FileRoot::Container(_) if !path.starts_with('/') => {
-            let why = format!("`{}` is no absolute path in a container", file.written);
+            let why = format!("`{}` is not an absolute path in a container", file.written);
             return Err(Unasked::broken(why));
         }
         FileRoot::Container(name) => return Ok(Place::InContainer(path.into(), name.clone())),

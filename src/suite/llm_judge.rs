@@ -44,7 +44,7 @@ pub fn check_budget(scenarios: &[Scenario], option: &str) -> Result<(), Error> {
     });
     unpriced.map_or(Ok(()), |scenario| {
         let message = format!(
-            "{}: {option} cannot be kept, because nobody knows what the judge costs",
+            "{}: {option} cannot be kept, because the price of the judge is unknown",
             scenario.path.display()
         );
         Err(Error::invalid(message).hint("give its price under `judge.price`"))

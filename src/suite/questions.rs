@@ -77,7 +77,7 @@ pub async fn write_questions(
 ) -> Result<Written, Error> {
     if settings.budget.is_some() && model.settings.asked.price.is_none() {
         return Err(Error::invalid(
-            "--budget cannot be kept, because nobody knows what the model costs",
+            "--budget cannot be kept, because the price of the model is unknown",
         )
         .hint("give its `price` in the file that `--model-file` names"));
     }

@@ -183,7 +183,7 @@ impl Waiting {
             given.as_deref(),
         ) {
             return Some(format!(
-                "{} asks something else by now than this run was asked",
+                "{} no longer asks what this run was asked",
                 self.scenario.path.display()
             ));
         }
@@ -362,14 +362,14 @@ impl Waiting {
             match self.baselines.load_pending(id) {
                 Ok(None) => return Err(gone(id)),
                 Ok(Some(now)) if now == *found => {}
-                _ => return changed("another run waits by now"),
+                _ => return changed("another run is waiting now"),
             }
         }
         if replay::load(&self.baselines, id).ok().as_ref() != Some(&self.accepted) {
-            return changed("its baseline is another one by now");
+            return changed("its baseline is a different one now");
         }
         if again(&self.scenario).as_ref() != Some(&self.scenario) {
-            return changed("its scenario is another one by now");
+            return changed("its scenario is a different one now");
         }
         Ok(held)
     }
@@ -437,7 +437,7 @@ impl Waiting {
         let Some((known, places, compared)) = found else {
             let place = change.path.as_deref().unwrap_or_default();
             return Err(other(format!(
-                "{place} cannot be ignored alone: the answer would differ all the same; `scoring.ignore` leaves out what it lies in"
+                "{place} cannot be ignored alone: the answer would still differ; `scoring.ignore` leaves out what contains it"
             )));
         };
         let id = &self.scenario.id;
@@ -495,7 +495,7 @@ impl Broken {
                 Ok(self.baselines.remove_pending(id)?)
             }
             Ok(None) => Err(gone(id)),
-            _ => Err(changed(id, "another run waits by now")),
+            _ => Err(changed(id, "another run is waiting now")),
         }
     }
 }
@@ -503,8 +503,7 @@ impl Broken {
 fn gone(id: &str) -> Refusal {
     Refusal::Other {
         message: format!("nothing of `{id}` is pending any more"),
-        hint: "somebody else has decided on it, or a comparison has found that nothing differs"
-            .to_owned(),
+        hint: "it was already decided, or a comparison found no differences".to_owned(),
     }
 }
 

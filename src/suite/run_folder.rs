@@ -87,9 +87,8 @@ impl RunFolder {
             return Ok(true);
         }
         Err(Refusal::Other {
-            message: format!("{} is no file of this folder", path.display()),
-            hint: "links, and what is no file, are not followed in what may come from elsewhere"
-                .to_owned(),
+            message: format!("{} is not a file of this folder", path.display()),
+            hint: "only plain files are read there, because it may come from elsewhere".to_owned(),
         })
     }
 

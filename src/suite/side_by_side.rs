@@ -243,8 +243,8 @@ impl<'a> Comparison<'a> {
             if let Some(result) = a.incomplete() {
                 return other_not_run(result, name);
             }
-            note("the other version, heard again", &a);
-            note("heard again", &b);
+            note("the other version, run again", &a);
+            note("run again", &b);
             others.push(a.trajectory);
             again.push(b);
         }
@@ -268,7 +268,7 @@ impl<'a> Comparison<'a> {
                     result.status = Status::Error;
                 } else if result.status == Status::Passed && !unseen.is_empty() {
                     let why = format!(
-                        "the answer to call {} is another one each time, so nothing can be said of it",
+                        "the answer to call {} is different each time, so it cannot be compared",
                         unseen.join(", ")
                     );
                     result.problem = Some(Problem::new(why));
@@ -321,7 +321,7 @@ impl<'a> Comparison<'a> {
         if takes.len() > 1 && !are_independent(&of_other) {
             if of_other.left_behind.is_some() {
                 known.notes.push(
-                    "the other version answers otherwise when it is asked again, because of what it was asked before: nothing was learned from that"
+                    "the other version gives different answers when asked again, because of earlier calls: nothing was learned from that"
                         .to_owned(),
                 );
             }

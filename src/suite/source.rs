@@ -40,7 +40,7 @@ fn named(scenario: &Scenario) -> Option<(PathBuf, String)> {
 pub(crate) fn folder_that_is_there(scenario: &Scenario) -> Result<Option<PathBuf>, SetupError> {
     match named(scenario) {
         Some((folder, named_by)) if !folder.is_dir() => Err(SetupError::new(format!(
-            "{named_by} names the folder of the source, and there is no folder {}",
+            "{named_by} names the folder of the source, but there is no folder {}",
             folder.display()
         ))),
         found => Ok(found.map(|(folder, _)| folder)),

@@ -92,7 +92,7 @@ impl StoredRun {
             let said = result::part::<Said>(&text).map_err(|it| it.to_string())?;
             match said.scenarios.iter().find(|it| !is_below(&it.id)) {
                 None => Ok(said),
-                Some(it) => Err(format!("the id {:?} is no relative path", it.id)),
+                Some(it) => Err(format!("the id {:?} is not a relative path", it.id)),
             }
         };
         let mut run = Self {
@@ -112,7 +112,7 @@ impl StoredRun {
             Err(_) if !run.is_whole(selected) => Ok(None),
             Err(why) => {
                 let message = format!(
-                    "what was to run is told in {}, which cannot be read: {why}",
+                    "the plan of the run is in {}, which cannot be read: {why}",
                     path.display()
                 );
                 let hint = "bring the whole folder of the run, run the scenarios again, or name one trajectory: `--run FILE`";

@@ -155,7 +155,7 @@ impl Versions {
     ) -> Result<(git::Commit, Vec<PathBuf>), String> {
         let folder = source::folder_that_is_there(scenario).map_err(|why| why.message)?;
         let folder = folder.ok_or(
-            "it does not say where the source of its system under test lies: `source: { repo: FOLDER }`",
+            "it does not say where the source of its system under test is: `source: { repo: FOLDER }`",
         )?;
         let place = (folder.clone(), reference.to_owned());
         let (commit, checkout) = match laid_out.0.entry(place) {

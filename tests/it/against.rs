@@ -56,7 +56,7 @@ fn the_working_copy_is_compared_with_a_commit_and_nothing_else_is_written() {
     sourced.commit("Say eight");
     project
         .expect(2, &["compare", "--against", "git:HEAD"])
-        .says("that is what stands there, unchanged");
+        .says("that is the current version, unchanged");
     project
         .expect(1, &["compare", "--against", "git:HEAD~1"])
         .says("price is 8");
@@ -136,7 +136,7 @@ fn what_cannot_be_compared_is_an_error() {
     expect("config:nowhere.json", "there is no file nowhere.json");
     expect(
         "run:nowhere",
-        "no run whose id begins so is stored in .mcp-eval/runs/",
+        "no stored run in .mcp-eval/runs/ has an id that begins with this",
     );
     expect("run:latest", "there is no latest one");
     // A version that cannot be built is no failure of the other one.
@@ -181,7 +181,7 @@ fn an_address_where_nobody_listens_is_said_before_anything_is_run() {
             ],
         )
         .says(&format!(
-            "nothing can be compared with url:http://{address}/mcp: nobody listens there"
+            "nothing can be compared with url:http://{address}/mcp: there is no server"
         ))
         .says_not("open-sesame");
     assert!(began.elapsed() < Duration::from_secs(10));
@@ -394,7 +394,7 @@ fn the_first_bad_commit_is_found() {
         .says("does not come before");
     project
         .expect(2, &["bisect", "--good", &ids[0], "--resume"])
-        .says("no search to go on with");
+        .says("no search to continue");
     // Where the commit before it cannot be run, it may have been that one.
     project.edit("server/build.sh", "set -e", "exit 5");
     sourced.commit("Break the build");

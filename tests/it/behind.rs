@@ -299,12 +299,12 @@ fn calls_behind_are_counted_by_server_and_tool() {
         (
             None,
             alerts.clone(),
-            "the tool was not called: `weather` heard 1 other call",
+            "the tool was not called: `weather` received 1 other call",
         ),
         (
             Some(2),
             received(&[]),
-            "the tool was not called: `weather` heard no call at all",
+            "the tool was not called: `weather` received no call at all",
         ),
         (Some(0), alerts, "met"),
         (
@@ -351,7 +351,7 @@ fn a_tool_that_no_server_behind_offers_can_be_met_by_nothing() {
     let unasked = UpstreamLane::default();
     assert_eq!(
         check("forcast", None, unasked.clone(), Basis::Nothing),
-        "the tool was not called: `weather` heard no call at all"
+        "the tool was not called: `weather` received no call at all"
     );
     assert_eq!(check("forcast", Some(0), unasked, Basis::Nothing), "met");
 
@@ -420,7 +420,7 @@ fn headers_that_were_passed_on_are_reported_with_where_they_arrived() {
     assert_eq!(judged(&kept, shaken("accept")), "met");
     assert_eq!(
         judged(&kept, shaken("x-key")),
-        "`x-key` reached `notes` with what is no call, such as the handshake"
+        "`x-key` reached `notes` with what is not a call, such as the handshake"
     );
 }
 
@@ -440,7 +440,7 @@ fn where_nobody_listened_nothing_is_met() {
         ] {
             assert_eq!(
                 said(&check_criteria(&scenario, &run, basis)),
-                "impossible: in this run, nobody listened to the servers behind the one under test",
+                "impossible: in this run, calls behind the server under test were not recorded",
                 "{criterion}"
             );
         }
@@ -485,6 +485,6 @@ fn a_proxy_that_calls_twice_and_passes_a_token_on_fails_its_criteria() {
     faults(&[]);
     project
         .expect(3, &["compare", "--servers", "recorded"])
-        .says("success criterion `upstream_called: { server: files, tool: read, times: 1 }`: in this run, nobody listened to the servers behind the one under test")
-        .says("`never_forwarded: [AUTHORIZATION]`: in this run, nobody listened");
+        .says("success criterion `upstream_called: { server: files, tool: read, times: 1 }`: in this run, calls behind the server under test were not recorded")
+        .says("`never_forwarded: [AUTHORIZATION]`: in this run, calls behind the server under test were not recorded");
 }

@@ -84,7 +84,7 @@ fn what_cannot_have_been_learned_is_an_error() {
         ),
         (
             json!([{ "call": 1, "takes": 0 }]),
-            "`learned`, call 1: `takes` is 0, and an answer that was recorded was heard at least once",
+            "`learned`, call 1: `takes` is 0, but a recorded answer was received at least once",
         ),
         (
             of_first(&any("laod")),
@@ -141,14 +141,14 @@ fn what_cannot_have_been_learned_is_an_error() {
             of_first(
                 &json!([{ "path": "/content/0/json/load", "parts": [{ "token": 1, "may_be": ["number"] }] }]),
             ),
-            "no text stands there, so none of its tokens can vary",
+            "there is no text, so none of its tokens can vary",
         ),
     ];
     for (learned, problem) in cases {
         learn(&project, &learned);
         project
             .expect(3, &["compare"])
-            .says("baselines/s/baseline.json is no trajectory: ")
+            .says("baselines/s/baseline.json is not a trajectory: ")
             .says(problem)
             .says("correct it, take the file back from version control, or record it again");
     }
@@ -236,11 +236,11 @@ fn a_whole_call_taken_out_is_answered_once_and_a_place_taken_out_is_held() {
     learn(&project, &json!([{ "call": 1, "takes": 2 }]));
     project
         .expect(1, &["compare", "-v"])
-        .says("/content/0/json/load changed, though it was the same both times it was recorded");
+        .says("/content/0/json/load changed, though stable in both recordings");
     learn(&project, &json!([]));
     project
         .expect(0, &["compare"])
-        .says("heard its answers only once");
+        .says("has answers that were recorded only once");
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn whatever_is_in_the_place_of_a_baseline_is_named_with_a_way_out() {
     project.file("baselines", "");
     project
         .expect(3, &["compare"])
-        .says("cannot read baselines/s/baseline.json: baselines is no folder")
+        .says("cannot read baselines/s/baseline.json: baselines is not a folder")
         .says("move it away, or name the folder of the baselines with `--baseline DIR`")
         .says_not("--output");
     project.expect(0, &["compare", "--baseline", "kept"]);
@@ -388,7 +388,7 @@ fn a_baseline_whose_scenario_is_gone_is_missed() {
         let ran = project.expect(0, command);
         let folder = command.get(1).unwrap_or(&"scenarios");
         let warning = format!(
-            "2 baselines have no scenario any more in `{folder}`: baselines/a, baselines/deep/c; remove them, or look where their scenarios \
+            "2 baselines have no scenario any more in `{folder}`: baselines/a, baselines/deep/c; remove them, or find out where their scenarios \
              have gone\n"
         );
         assert!(ran.stderr.contains(&warning), "{ran:#?}");
@@ -444,14 +444,18 @@ fn the_tries_of_a_poll_do_not_count_as_answered_once() {
         &[("count", json!({})), ("count", json!({}))],
         &json!({ "scoring": { "reads": ["count"] } }),
     );
-    project.expect(0, &["record", "-v"]).says_not("heard once");
+    project
+        .expect(0, &["record", "-v"])
+        .says_not("recorded once");
     assert!(
         !project
             .read("baselines/s/trajectory.txt")
-            .contains("HEARD ONCE")
+            .contains("RECORDED ONCE")
     );
-    project.expect(0, &["compare", "-v"]).says_not("heard once");
-    project.expect(0, &["list"]).says_not("heard once");
+    project
+        .expect(0, &["compare", "-v"])
+        .says_not("recorded once");
+    project.expect(0, &["list"]).says_not("recorded once");
 }
 
 #[test]
@@ -488,7 +492,7 @@ fn a_path_without_scenarios_is_reported_with_a_way_to_start() {
     project.expect(2, &["list"]).says("error");
     project
         .expect(2, &["compare"])
-        .says("the folder `scenarios` holds no file that ends in .yaml or .yml");
+        .says("the folder `scenarios` has no file that ends in .yaml or .yml");
     project
         .expect(2, &["compare", "gone.yaml"])
         .says("gone.yaml: error: no scenario files match")

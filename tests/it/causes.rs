@@ -96,7 +96,7 @@ fn every_cause_is_shown_once_with_place_values_and_whose_doing_it_is() {
     let causes = shown_causes(&project);
     let expected = [
         (
-            "`get_price` answers with another `price`: 19.99 → 21.5",
+            "`get_price` returned a different `price`: 19.99 → 21.5",
             json!(["answer", "server", true, ["a", "b"], 3]),
         ),
         (
@@ -108,7 +108,7 @@ fn every_cause_is_shown_once_with_place_values_and_whose_doing_it_is() {
             json!(["problem", null, true, ["e"], 0]),
         ),
         (
-            "`list` answers with a new `page`: 1",
+            "`list` returned a new `page`: 1",
             json!(["addition", "server", false, ["c"], 1]),
         ),
         (
@@ -167,8 +167,8 @@ fn a_score_that_is_too_low_is_explained_by_what_cost_it() {
     let causes: Value = serde_json::from_str(&written).unwrap();
     let follows = causes["causes"][0]["follows"].as_array().unwrap();
     for said in [
-        "`search` is asked with another `query`: \"red wine\" → \"a bicycle\"",
-        "`search` is asked with another `all`: true → false",
+        "`search` is asked with a different `query`: \"red wine\" → \"a bicycle\"",
+        "`search` is asked with a different `all`: true → false",
     ] {
         assert!(follows.contains(&json!(said)), "{follows:#?}");
     }
@@ -205,7 +205,7 @@ fn causes_of_results_of_earlier_programs_are_found_again() {
     let read: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(
         read["causes"][0]["text"],
-        "`get_price` answers with another `price`: 1.5 → 2.5"
+        "`get_price` returned a different `price`: 1.5 → 2.5"
     );
     assert_eq!(read["causes"].as_array().unwrap().len(), 1);
 }
@@ -246,11 +246,11 @@ fn a_place_that_fails_is_never_left_out() {
     };
     let cause = |scenarios: &[&str]| json!(["answer", "server", true, scenarios, scenarios.len()]);
     assert_eq!(
-        of("`get` answers with another `total`: "),
+        of("`get` returned a different `total`: "),
         cause(&["a", "b"])
     );
-    assert_eq!(of("`get` answers with another `city`: "), cause(&["a"]));
-    assert_eq!(of("`get` answers with another `state`: "), cause(&["a"]));
+    assert_eq!(of("`get` returned a different `city`: "), cause(&["a"]));
+    assert_eq!(of("`get` returned a different `state`: "), cause(&["a"]));
     // Many places of one answer: a few on their own, the others beneath the first.
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let of_wide = result["causes"].as_array().unwrap().iter();
@@ -259,7 +259,7 @@ fn a_place_that_fails_is_never_left_out() {
         .collect();
     assert_eq!(of_wide.len(), 5, "{of_wide:#?}");
     let beneath = of_wide[0]["follows"].as_array().unwrap().iter();
-    let beneath = beneath.filter(|it| it.as_str().unwrap().contains("another `key-"));
+    let beneath = beneath.filter(|it| it.as_str().unwrap().contains("different `key-"));
     assert_eq!(beneath.count(), 7, "{of_wide:#?}");
 }
 

@@ -67,7 +67,7 @@ fn a_changed_answer_fails_and_names_the_call_and_both_values() {
     let ran = project.expect(1, &["compare"]);
     ran.says("Suite Results: 8/9 tests passed")
         .says("call 4")
-        .says("`close_ticket` answers with another `state`: \"closed\" → \"open\"")
+        .says("`close_ticket` returned a different `state`: \"closed\" → \"open\"")
         .says("Next: `mcp-eval review` accepts or rejects the run")
         .says("closed")
         .says("open");
@@ -162,7 +162,7 @@ fn a_baseline_that_cannot_be_read_says_what_to_do() {
     project.file(path, "[1]");
     project
         .expect(3, &["compare", "scenarios/flows/ticket.yaml"])
-        .says("is no trajectory");
+        .says("is not a trajectory");
 }
 
 #[test]
@@ -558,7 +558,7 @@ fn a_script_refers_to_earlier_answers() {
     );
     project
         .expect(2, &["run"])
-        .says("`calls.0` is the call that the reference stands in")
+        .says("`calls.0` is the call that contains the reference")
         .says("calls are counted from 0, and nothing is answered before this one");
 }
 
@@ -582,11 +582,11 @@ expected_trajectory:
         .says(
             "scenarios/s.yaml:6:34: error: `calls.1` is made later than the call that refers to it",
         )
-        .says("scenarios/s.yaml:7:51: error: `calls.1` is the call that the reference stands in")
+        .says("scenarios/s.yaml:7:51: error: `calls.1` is the call that contains the reference")
         .says("calls are counted from 0: did you mean `calls.0`, the call of `say`?")
-        .says("scenarios/s.yaml:8:55: error: `calls.5` is no call of the script, which has 3")
+        .says("scenarios/s.yaml:8:55: error: `calls.5` is not a call of the script, which has 3")
         .says("did you mean `calls.1`, the call of `ask`?")
-        .says("scenarios/s.yaml:10:49: error: `calls.3` is no call of the script, which has 3")
+        .says("scenarios/s.yaml:10:49: error: `calls.3` is not a call of the script, which has 3")
         .says("4 errors");
     // Nobody knows what a model calls before.
     project.edit(
@@ -611,7 +611,7 @@ fn what_begins_like_a_reference_and_is_none_is_an_error_of_the_file() {
         ("so {{ calls.0.text", "`calls.0.text` is not closed"),
         (
             "{{calls.0.txt}}",
-            "`calls.0.txt` is no reference to an earlier answer",
+            "`calls.0.txt` is not a reference to an earlier answer",
         ),
     ] {
         let project = Project::new();
@@ -689,7 +689,7 @@ fn an_id_in_a_file_leads_nowhere_else() {
         project.file("run.json", text);
         project
             .expect(2, &["compare", "--run", "run.json"])
-            .says("is no relative path");
+            .says("is not a relative path");
     }
 }
 

@@ -174,7 +174,10 @@ fn what_is_wrong_is_said_at_its_place() {
     let row = |id: &str| format!("[{{ id: {id}, word: a, count: 1 }}]");
     for (dataset, said) in [
         ("[]".to_owned(), "the data set has no rows"),
-        ("rows.txt".to_owned(), "is no data set by its name"),
+        (
+            "rows.txt".to_owned(),
+            "does not have the name of a data set",
+        ),
         (
             "gone.csv".to_owned(),
             "the data set `gone.csv` is not there",
@@ -188,9 +191,9 @@ fn what_is_wrong_is_said_at_its_place() {
             "{ rows: [{ word: a, count: 1 }], id: wrod }".to_owned(),
             "did you mean `word`",
         ),
-        (row("../a"), "is no id for row 1"),
-        (row("'..'"), "is no id for row 1"),
-        (row("''"), "is no id for row 1"),
+        (row("../a"), "is not an id for row 1"),
+        (row("'..'"), "is not an id for row 1"),
+        (row("''"), "is not an id for row 1"),
         (row("[a]"), "row 1 has no id in `id`"),
         (
             "[{ id: a, word: a, count: 1 }, { id: A, word: a, count: 1 }]".to_owned(),
@@ -253,7 +256,7 @@ fn what_is_wrong_is_said_at_its_place() {
         (
             "rows.jsonl",
             "7\n",
-            "rows.jsonl:1:1: error: a row is an object",
+            "rows.jsonl:1:1: error: a row must be an object",
         ),
         ("../data/rows.yaml", "a: 7\n", "rows.yaml:1:1"),
     ] {

@@ -276,7 +276,7 @@ fn every_type_passes_fails_and_cannot_judge() {
         (
             json!({ "type": "schema-validate", "tool": "pay", "schema": { "type": "object" } }),
             "failed",
-            "is no JSON",
+            "is not JSON",
         ),
         (
             json!({ "type": "schema-validate", "path": "../data/left.json", "schema": { "properties": { "tags": { "items": { "type": "string" } } } } }),
@@ -852,7 +852,7 @@ fn files_are_checked_before_anything_runs() {
         ),
         (
             json!({ "type": "text", "regex": "(" }),
-            "is no regular expression",
+            "is not a regular expression",
         ),
         (
             json!({ "type": "text", "contains": "a", "steps": 1 }),
@@ -894,7 +894,7 @@ fn files_are_checked_before_anything_runs() {
         ),
         (
             json!([{ "type": "within", "tokens": 5 }]),
-            "nobody counts the tokens",
+            "the tokens of this agent are not counted",
         ),
         (
             json!([{ "type": "trace-no-errors", "weight": 0 }]),
@@ -902,7 +902,7 @@ fn files_are_checked_before_anything_runs() {
         ),
         (
             json!([{ "type": "trace-no-errors" }, { "type": "trace-no-errors" }]),
-            "stands there already",
+            "is already there",
         ),
     ];
     for (evaluators, says) in doubtful {

@@ -205,7 +205,7 @@ fn a_pattern_is_no_name_of_a_tool() {
         for command in ["validate", "run"] {
             shop(BOTH, &evaluators)
                 .expect(2, &[command])
-                .says("is no name of a tool")
+                .says("is not the name of a tool")
                 .says("name each tool");
         }
     }
@@ -228,7 +228,7 @@ fn an_answer_that_looks_like_an_error_is_one_wherever_that_is_asked() {
         };
         expecting("{ text: card }", 1)
             .says("looks like an error")
-            .says("`is_error: true` says that it is meant");
+            .says("`is_error: true` says that this is expected");
         expecting("{ text: card, is_error: true }", 0);
         expecting("{ text: nowhere, is_error: true }", 1);
         // Whoever does not look for such errors finds none.
@@ -352,7 +352,7 @@ fn what_can_never_fail_is_named() {
         ),
         (
             json!({ "type": "exact-match", "tool": "find", "match": "partial", "value": {} }),
-            "any of its kind will do",
+            "any value of its kind passes",
         ),
         (
             json!({ "type": "schema-validate", "schema": { "requird": ["id"] } }),

@@ -402,7 +402,7 @@ fn run_words_nothing_as_a_regression() {
     let ran = project.expect(1, &["run", "-v"]);
     ran.says("expected call 1, mcp__store__getResourceLinks, was not made")
         .says("call 2, mcp__desk__echo, was made and is not expected")
-        .says("call 1, mcp__store__add, was made otherwise than expected: argument `a`: expected 2, got 1")
+        .says("call 1, mcp__store__add, differs from the expected call: argument `a`: expected 2, got 1")
         .says("call 3 of `mcp__desk__fail` succeeds: the disk is on fire");
     let words = [
         "asked the same",

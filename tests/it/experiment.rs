@@ -162,7 +162,7 @@ fn what_a_script_plays_is_part_of_the_experiment_and_what_describes_it_is_not() 
     project
         .expect(1, &[&compare[..], &["--allow-changed"]].concat())
         .says("not the same experiment: call 1 of the script: create_ticket")
-        .says("`create_ticket` is called with another `priority`: 2 → 3");
+        .says("`create_ticket` is called with a different `priority`: 2 → 3");
     project.expect(0, &["record", file]);
     assert_eq!(changes(&project.result(0, &compare)), json!([]));
 }

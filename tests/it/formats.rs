@@ -178,9 +178,13 @@ fn what_cannot_be_written_is_refused_before_anything_runs() {
         (
             3,
             &["--report", "json=folder/file/x.json"],
-            "folder/file is no folder",
+            "folder/file is not a folder",
         ),
-        (3, &["--output", "folder/file"], "folder/file is no folder"),
+        (
+            3,
+            &["--output", "folder/file"],
+            "folder/file is not a folder",
+        ),
     ];
     for (code, arguments, message) in cases {
         let ran = project.run(&[&["compare"], *arguments].concat());
@@ -489,7 +493,7 @@ fn a_step_of_a_workflow_gets_a_summary_and_annotations_that_nobody_else_can_make
         .strip_prefix("What another command said.\n")
         .unwrap();
     assert!(
-        ours.starts_with("## ✗ mcp-eval compare: something failed its gate\n"),
+        ours.starts_with("## ✗ mcp-eval compare: 1 scenario failed\n"),
         "{ours}"
     );
     let log = step.all();

@@ -112,7 +112,7 @@ fn a_command_that_fails_is_an_error_that_names_it() {
         (json!(["true"]), "`true` printed no headers"),
         (
             json!(["sh", "-c", "cat; echo '{\"a\": [\"printed-canary\"]}'"]),
-            "a value that is no text",
+            "a value that is not text",
         ),
         (
             json!(["sh", "-c", "yes | head -c 2000000"]),

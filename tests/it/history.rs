@@ -527,7 +527,7 @@ fn end_to_end_tests_read_how_a_run_ended() {
     let out = place.expect(1, &["run", "--format", "e2e"]).stdout;
     assert!(out.contains("[FAILED] bad ("), "{out}");
     assert!(
-        out.ends_with("Test FAILED\nVerdict: something failed its gate\n"),
+        out.ends_with("Test FAILED\nVerdict: 1 scenario failed\n"),
         "{out}"
     );
     let only = place.expect(1, &["run", "scenarios/bad.yaml", "--report", "e2e=out.txt"]);
@@ -761,7 +761,7 @@ fn results_from_the_future_are_reported() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
     place.expect(0, &["run"]);
-    let ahead = "lies in the future by the clock of this machine";
+    let ahead = "is in the future: until then it counts as the latest";
     let asked: [&[&str]; 3] = [
         &["history", "-q"],
         &["report", "-q"],

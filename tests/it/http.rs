@@ -406,7 +406,7 @@ fn a_session_that_the_server_ends_is_opened_anew_and_that_is_reported() {
         "{steps:?}"
     );
     let expected = [3, 5].map(|call| {
-        format!("server `web` ended the session before its call {call}; it was opened anew")
+        format!("server `web` ended the session before its call {call}; it was opened again")
     });
     assert_eq!(scenario["notes"], json!(expected), "{scenario}");
     assert_eq!(server.used.lock().unwrap().0, 3);
@@ -440,7 +440,7 @@ fn a_session_that_cannot_be_opened_anew_is_an_error_and_no_verdict() {
     assert!(
         problem["details"]
             .to_string()
-            .contains("it was not opened anew"),
+            .contains("it was not opened again"),
         "{problem}"
     );
     assert!(scenario["comparison"].is_null());

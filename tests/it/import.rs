@@ -153,7 +153,7 @@ fn what_cannot_be_written_is_incomplete() {
             3,
             &["import", "original", "recordings", "--output", "taken"],
         )
-        .says("cannot write taken/greeting: taken is no folder");
+        .says("cannot write taken/greeting: taken is not a folder");
 }
 
 #[test]

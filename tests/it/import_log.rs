@@ -228,7 +228,7 @@ fn files_that_are_no_recordings_are_recognized() {
         ),
         (
             "[]",
-            "it is no recording of the original tool: it holds neither `messages` nor `tool_calls_summary`",
+            "it is not a recording of the original tool: it holds neither `messages` nor `tool_calls_summary`",
         ),
         (
             "{\"messages\": [null, 1, {\"content\": \"x\"}]}",
@@ -236,11 +236,11 @@ fn files_that_are_no_recordings_are_recognized() {
         ),
         (
             "{\"execution_time\": \"2026-01-01T00:00:00\", \"tool_calls_summary\": [{}]}",
-            "it is no recording of the original tool: call 1 has no `tool_name`",
+            "it is not a recording of the original tool: call 1 has no `tool_name`",
         ),
         (
             "{\"execution_time\": \"2026-01-01T00:00:00\", \"tool_calls_summary\": [{\"tool_name\": \"a\", \"tool_input\": \"b\"}]}",
-            "it is no recording of the original tool: the arguments of `a` are no object",
+            "it is not a recording of the original tool: the arguments of `a` are no object",
         ),
     ] {
         assert_eq!(

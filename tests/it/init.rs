@@ -150,7 +150,7 @@ fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
         "    command: ../bin/hub\n",
         "  - tool: list\n",
         "  - tool: weather\n    args: { unit: celsius }\n",
-        "  # Not called: nobody can guess `path`\n  # - tool: read\n  #   args: { path: \"...\" }\n",
+        "  # Not called: it needs a value for `path`\n  # - tool: read\n  #   args: { path: \"...\" }\n",
         "  # Not called: tried once, it failed: the disk is on fire\n  # - tool: broken\n",
         "  # Not called: tried once, no answer came within 1.5 s\n  # - tool: slow\n",
         "  # Not called: it is not marked as read-only\n  # - tool: reset\n",
@@ -216,7 +216,10 @@ fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
     project.expect(0, &arguments).says("1 call to `effects`");
     let scenario = project.read("scenarios/effects.yaml");
     assert!(scenario.contains("  - tool: create\n"), "{scenario}");
-    assert!(scenario.contains("nobody can guess `name`"), "{scenario}");
+    assert!(
+        scenario.contains("it needs a value for `name`"),
+        "{scenario}"
+    );
 }
 
 #[test]
@@ -227,7 +230,7 @@ fn a_call_that_cannot_be_made_is_refused_before_anything_is_written() {
     for (call, says) in [
         ("rad={\"path\": \"x\"}", "did you mean `read`?"),
         ("nothing-like-it", "no server lists such a tool"),
-        ("read", "nobody can guess `path`"),
+        ("read", "it needs a value for `path`"),
         ("read=[1]", "no JSON object"),
         ("read={\"path\": \"{{x}}\"}", "begins a variable"),
     ] {
@@ -439,8 +442,8 @@ fn somebody_at_a_terminal_is_asked_what_to_call() {
     };
     assert_eq!(ran.code, 0, "{ran:#?}");
     ran.says("now – Tells the time")
-        .says("it needs arguments that nobody can guess")
-        .says("that is no JSON object");
+        .says("it needs values for arguments")
+        .says("that is not a JSON object");
     let baseline = project.read("baselines/hub/baseline.json");
     for (text, is_called) in [
         ("noon", true),
@@ -650,7 +653,7 @@ fn what_a_server_refuses_at_first_is_asked_otherwise() {
     for line in [
         "  - tool: time\n    args: { zone: UTC }\n",
         "  - tool: find\n    args: { q: whole }\n",
-        "  # Its answer holds HOME of this machine: elsewhere it is another one.\n  - tool: environment\n",
+        "  # Its answer holds HOME of this machine: elsewhere it is different.\n  - tool: environment\n",
     ] {
         assert!(scenario.contains(line), "no {line:?} in {scenario}");
     }

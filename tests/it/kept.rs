@@ -241,7 +241,7 @@ fn a_baseline_is_read_again_before_it_is_kept() {
     let cases = [
         (endless, "reads otherwise"),
         (deep, "nested more than 512 levels deep"),
-        (elsewhere, "is no relative path"),
+        (elsewhere, "is not a relative path"),
     ];
     for (bad, why) in cases {
         let error = baselines.save("s", &bad).unwrap_err().to_string();
@@ -430,7 +430,7 @@ fn whatever_is_in_the_way_is_named_and_stays() {
     project.file("baselines/s", "a file");
     project
         .expect(3, &["record"])
-        .says("cannot write baselines/s: baselines/s is no folder");
+        .says("cannot write baselines/s: baselines/s is not a folder");
     assert_eq!(project.read("baselines/s"), "a file");
     project.expect(3, &["compare"]).says("baselines/s");
     fs::remove_file(project.path("baselines/s")).unwrap();
@@ -732,16 +732,16 @@ fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     ];
     project
         .expect(0, &compare)
-        .says("1 baseline heard its answers only once");
+        .says("1 baseline has answers that were recorded only once");
     project
         .expect(0, &[&compare[..], &["-v"]].concat())
-        .says("2 reads of the baseline were heard once")
-        .says("hears it twice");
+        .says("2 reads of the baseline were recorded once")
+        .says("makes each call twice");
     project.expect(0, &["record", "scenarios/proxy/find_tools.yaml"]);
     assert!(
         project
             .read("baselines/proxy/find_tools/baseline.json")
             .contains("\"format_version\": 2")
     );
-    project.expect(0, &compare).says_not("heard once");
+    project.expect(0, &compare).says_not("recorded once");
 }

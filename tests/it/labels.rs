@@ -38,7 +38,7 @@ fn reports_say_what_a_call_is_for() {
         gateway(&project, tool, argument, "something else entirely", more);
         let ran = project.expect(1, &["compare"]);
         ran.says(&format!(
-            "`{tool} → everything:echo` answers with another `said`"
+            "`{tool} → everything:echo` returned a different `said`"
         ));
         let result: Value =
             serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
@@ -88,5 +88,5 @@ fn a_tool_that_is_none_of_these_is_called_by_its_name() {
     );
     project
         .expect(2, &["validate"])
-        .says("`what` is no way to an argument");
+        .says("`what` is not the path of an argument");
 }

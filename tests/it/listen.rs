@@ -347,8 +347,8 @@ fn what_could_not_be_kept_is_refused_before_the_session() {
         .file("baselines/plain2", "");
     let long = "n".repeat(300);
     let cases = [
-        ("plain/x", "scenarios/plain is no folder"),
-        ("plain2/x", "baselines/plain2 is no folder"),
+        ("plain/x", "scenarios/plain is not a folder"),
+        ("plain2/x", "baselines/plain2 is not a folder"),
         (&long, "name too long"),
     ];
     for (name, message) in cases {

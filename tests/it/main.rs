@@ -65,6 +65,7 @@ mod no_calls;
 mod odd_servers;
 mod offered;
 mod old_habits;
+mod old_words;
 mod one_cause;
 mod own_certificate;
 mod page_of_scenario;

@@ -270,7 +270,7 @@ fn a_path_is_filled_in() {
     evaluator("${NOT_SET_AT_ALL}/ledger.txt", false);
     with(3).says("NOT_SET_AT_ALL");
     evaluator("~/ledger.txt", false);
-    with(2).says("`~` stands for nothing here");
+    with(2).says("`~` is not expanded here");
 }
 
 #[test]

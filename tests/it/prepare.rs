@@ -140,7 +140,7 @@ fn a_build_that_fails_is_an_error_that_says_what_it_said() {
         ),
         (
             json!({ "prepare": [["make"]], "cwd": "../nowhere" }),
-            &["is no folder"],
+            &["is not a folder"],
         ),
     ] {
         let sourced = Sourced::new(&prepare);
@@ -271,7 +271,7 @@ fn a_source_that_is_not_there_is_an_error_that_says_who_names_it() {
     sourced
         .project
         .expect(3, &["run"])
-        .says("`source.repo` names the folder of the source, and there is no folder /");
+        .says("`source.repo` names the folder of the source, but there is no folder /");
     let sourced = Sourced::new(&json!({}));
     fs::rename(sourced.project.path("server"), sourced.project.path("away")).unwrap();
     sourced
@@ -280,7 +280,7 @@ fn a_source_that_is_not_there_is_an_error_that_says_who_names_it() {
         .says("scenarios/says.yaml:1:")
         .says("warning: there is no folder")
         .says("scenarios/../server");
-    let nowhere = "`source.repo` names the folder of the source, and there is no folder /";
+    let nowhere = "`source.repo` names the folder of the source, but there is no folder /";
     sourced.project.expect(3, &["run"]).says(nowhere);
     let against = ["compare", "--against", "git:HEAD"];
     sourced.project.expect(2, &against).says(nowhere);
@@ -292,7 +292,7 @@ fn a_source_that_is_not_there_is_an_error_that_says_who_names_it() {
     let command = command.arg("run").env("MCPPROXY_SOURCE_PATH", "/nowhere");
     let ran = crate::common::ran(command);
     assert_eq!(ran.code, 3, "{ran:#?}");
-    ran.says("the environment variable MCPPROXY_SOURCE_PATH names the folder of the source, and there is no folder /nowhere");
+    ran.says("the environment variable MCPPROXY_SOURCE_PATH names the folder of the source, but there is no folder /nowhere");
 }
 
 #[test]

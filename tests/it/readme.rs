@@ -444,7 +444,7 @@ fn the_pictures_of_the_readme_can_be_made() {
     let [made, shown] = [project.path(""), root().join(".github/pictures")]
         .map(|it| fs::read_to_string(it.join("terminal.svg")).unwrap());
     let cause = |svg: &str| {
-        let line = svg.lines().find(|it| it.contains("another name for"));
+        let line = svg.lines().find(|it| it.contains("under a different name"));
         line.unwrap().to_owned()
     };
     assert_eq!(cause(&made), cause(&shown), "make the pictures anew");

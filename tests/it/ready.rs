@@ -479,7 +479,7 @@ fn everything_wrong_with_a_ready_section_is_found_with_its_place() {
         (
             "ready: { calls: [{ tool: find, expect: { path: '$.a[', exists: true } }] }",
             7,
-            "`$.a[` is no path: `]` is missing",
+            "`$.a[` is not a path: `]` is missing",
             "",
         ),
         (
@@ -522,7 +522,7 @@ fn everything_wrong_with_a_ready_section_is_found_with_its_place() {
         (
             "ready: { http: { url: 'ftp://x' } }",
             7,
-            "is no address of a page",
+            "is not the address of a page",
             "",
         ),
         (
@@ -546,13 +546,13 @@ fn everything_wrong_with_a_ready_section_is_found_with_its_place() {
         (
             "ready: { settle: 2m }",
             7,
-            "cannot have settled when `timeout` has passed",
+            "must be shorter than `timeout`",
             "",
         ),
         (
             "ready: { settle: soon }",
             7,
-            "`soon` is no length of time",
+            "`soon` is not a length of time",
             "",
         ),
     ];

@@ -95,7 +95,7 @@ fn recording_over_a_baseline_shows_what_changed() {
     project.edit("scenarios/flows/ticket.yaml", "  - closed\n", "  - done\n");
     project
         .expect(0, &["record"])
-        .says("`close_ticket` answers with another `state`: \"closed\" → \"done\"");
+        .says("`close_ticket` returned a different `state`: \"closed\" → \"done\"");
     project.expect(0, &["compare"]);
 }
 

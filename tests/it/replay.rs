@@ -236,7 +236,7 @@ fn an_id_that_stayed_the_same_in_all_takes_is_a_change_where_it_comes_from_alone
     with_server(&project, "flow", "items=fixed", "items=short");
     let ran = project.expect(1, &["compare", "--agent", "replay", "-v"]);
     ran.says("call 1, mcp__s__create_item")
-        .says("changed, though it was the same both times it was recorded");
+        .says("changed, though stable in both recordings");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let rows = result["scenarios"][0]["comparison"]["rows"]
         .as_array()
@@ -443,7 +443,7 @@ fn a_poll_that_never_ends_is_given_up_and_fails() {
     with_server(&project, "job", "polls=2", "polls=1000000");
     let ran = project.expect(1, &["compare"]);
     ran.says("never gave its recorded final answer")
-        .says("`job_status` answers with another `state`: \"finished\" → \"running\"")
+        .says("`job_status` returned a different `state`: \"finished\" → \"running\"")
         .says_not("extra call");
 }
 
@@ -612,7 +612,7 @@ fn impossible_bindings_are_reported_with_their_place() {
     );
     project
         .expect(2, &["validate"])
-        .says("flow.yaml:3:25: error: `id` is no JSON pointer")
+        .says("flow.yaml:3:25: error: `id` is not a JSON pointer")
         .says("write `/id`")
         .says("flow.yaml:4:40")
         .says("expected one of recorded, found `never`");

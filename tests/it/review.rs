@@ -52,7 +52,7 @@ fn what_was_compared_becomes_the_baseline_and_knows_what_varies() {
     assert_eq!(pending["steps"], stored["steps"]);
     project
         .expect(0, &["review", "--list"])
-        .says("✗ 1 scenario, shop: `price` answers with another `tea`: 3 → 4")
+        .says("✗ 1 scenario, shop: `price` returned a different `tea`: 3 → 4")
         .says("✗ 1 scenario, shop: `stock`");
     project.expect(1, &["review", "--check"]);
     project
@@ -155,7 +155,7 @@ fn what_was_asked_otherwise_is_not_accepted_unseen() {
         project.edit("scenarios/shop.yaml", was, is);
         project
             .expect(2, &["review", "--accept", "shop"])
-            .says("scenarios/shop.yaml asks something else by now");
+            .says("scenarios/shop.yaml no longer asks what this run was asked");
         assert_eq!(project.read(BASELINE), before);
         assert!(project.path(PENDING).exists());
     }
@@ -343,12 +343,12 @@ fn a_cause_of_several_scenarios_is_one_question() {
         return;
     };
     assert_eq!(ran.code, 1, "{ran:#?}");
-    ran.says("change 1 of 2: ✗\u{1b}[0m `price` answers with another `tea`: 3 → 4 · 3 scenarios")
+    ran.says("change 1 of 2: ✗\u{1b}[0m `price` returned a different `tea`: 3 → 4 · 3 scenarios")
         .says("- 3")
         .says("+ 4")
         .says("accepted shop")
         .says("accepted stall")
-        .says("change 2 of 2: ✗\u{1b}[0m `stock` answers with another `left`: 40 → 39")
+        .says("change 2 of 2: ✗\u{1b}[0m `stock` returned a different `left`: 40 → 39")
         .says("not accepted, because not all of their changes were: till")
         .says("1 still pending")
         .says_not("change 3");
@@ -376,8 +376,8 @@ fn keys_decide_on_all_scenarios_of_a_cause() {
         ("ss", 1, 3, "3 still pending"),
         ("r", 0, 0, "rejected stall"),
         ("A", 0, 0, "accepted till"),
-        ("I", 0, 0, "settled till"),
-        ("ii", 0, 0, "settled stall"),
+        ("I", 0, 0, "done with till"),
+        ("ii", 0, 0, "done with stall"),
         ("v", 0, 0, "baselines/stall/variant-2.json"),
         ("q", 1, 3, "3 still pending"),
     ] {
@@ -443,9 +443,9 @@ fn a_key_for_each_change_accepts_the_run() {
     };
     assert_eq!(ran.code, 0, "{ran:#?}");
     ran.says("a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit")
-        .says("change 1 of 2: ✗\u{1b}[0m `price` answers with another `tea`: 3 → 4")
+        .says("change 1 of 2: ✗\u{1b}[0m `price` returned a different `tea`: 3 → 4")
         .says("3 → 4")
-        .says("change 2 of 2: ✗\u{1b}[0m `stock` answers with another `left`: 40 → 39")
+        .says("change 2 of 2: ✗\u{1b}[0m `stock` returned a different `left`: 40 → 39")
         .says("accepted shop");
     assert!(project.read(BASELINE).contains("\\\"tea\\\":4"));
     assert!(!project.path(PENDING).exists());

@@ -85,7 +85,7 @@ fn an_element_that_is_new_in_a_list_may_come_and_go() {
             return;
         };
         assert_eq!(ran.code, 0, "{now}: {ran:#?}");
-        ran.says("ignored from now on").says("settled shop");
+        ran.says("ignored from now on").says("done with shop");
         assert!(!project.path(PENDING).exists(), "{now}");
         for answer in [&now, &was, &also] {
             assert!(passes(&project, answer), "{now}, then {answer}");

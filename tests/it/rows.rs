@@ -95,7 +95,7 @@ fn a_wanted_text_that_becomes_empty_is_an_error_with_its_row() {
     project.expect(0, &["validate"]);
     project
         .expect(2, &["run", "--var", "v="])
-        .says("must not be empty; here stands `v`");
+        .says("must not be empty; filled in from `v`");
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn null_is_no_text_and_stays_a_value() {
             "scenarios/rows.jsonl",
             r#"{"id":"a","order":7,"want":null}"#,
         );
-        project
-            .expect(2, &["validate"])
-            .says("`null` is no text; here stands `row.want` of row `a`, scenarios/rows.jsonl:1:1");
+        project.expect(2, &["validate"]).says(
+            "`null` is not text; filled in from `row.want` of row `a`, scenarios/rows.jsonl:1:1",
+        );
     }
     let project = project(rows);
     project.file("scenarios/rows.jsonl", r#"{"id":"a","order":null}"#);
@@ -147,19 +147,19 @@ fn tables_that_would_lose_something_are_refused() {
         ),
         (
             "id,order,note\na,7,\"two\"spoons\n",
-            "rows.csv:2:10: error: something stands behind the quote",
+            "rows.csv:2:10: error: something follows the quote",
         ),
         (
             "id,order,note\na,7,\"two spoons\nb,7,\"x\"\n",
-            "rows.csv:3:6: error: something stands behind the quote",
+            "rows.csv:3:6: error: something follows the quote",
         ),
         (
             "id,order,note\na,7,5\" nail\n",
-            "rows.csv:2:6: error: a quote stands within a cell",
+            "rows.csv:2:6: error: a quote is within a cell",
         ),
         (
             "id,order,note\na,7, \"b, c\"\n",
-            "rows.csv:2:6: error: a quote stands within a cell",
+            "rows.csv:2:6: error: a quote is within a cell",
         ),
         (
             "id,order\r\n\r\na,7\r\nb,7,8\r\n",
@@ -167,7 +167,7 @@ fn tables_that_would_lose_something_are_refused() {
         ),
         (
             "order\na\n\nb\n",
-            "rows.csv:3:1: error: a blank line is no row",
+            "rows.csv:3:1: error: a blank line is not a row",
         ),
         ("id,order\na,\0\n", "holds a NUL byte"),
         ("id,order, id\na,7,b\n", "two columns are called `id`"),
@@ -193,7 +193,7 @@ fn tables_that_would_lose_something_are_refused() {
     project.edit("scenarios/rows.csv", "b,", "../b,");
     project
         .expect(2, &["validate"])
-        .says("scenarios/rows.csv:7:1: error: `../b` is no id");
+        .says("scenarios/rows.csv:7:1: error: `../b` is not an id");
     let one = self::project("dataset: { file: rows.csv, id: order }");
     one.file("scenarios/rows.csv", "order\na\n\"b\"\n\n\n");
     assert_eq!(sent(&one, &["run"]), [r#""a""#, r#""b""#]);
@@ -239,7 +239,7 @@ fn numbers_that_would_lose_digits_are_refused_and_quotes_keep_them() {
             let project = project(&format!("dataset: {file}"));
             project.file(&format!("scenarios/{file}"), &text);
             let ran = project.expect(2, &["validate"]);
-            ran.says(&format!("{file}:2:")).says("put it into quotes");
+            ran.says(&format!("{file}:2:")).says("put it in quotes");
             let quoted = text.replace(number, &format!("\"{number}\""));
             project.file(&format!("scenarios/{file}"), quoted);
             assert_eq!(
@@ -248,16 +248,16 @@ fn numbers_that_would_lose_digits_are_refused_and_quotes_keep_them() {
             );
         }
         let inline = project(&format!("dataset: [{{ id: a, order: {number} }}]"));
-        inline.expect(2, &["validate"]).says("put it into quotes");
+        inline.expect(2, &["validate"]).says("put it in quotes");
         let other = project(&format!(
             "dataset: [{{ id: a, order: 7 }}]\nvariables: {{ v: 1 }}\nenvironments: {{ there: {{ v: {number} }} }}"
         ));
         let there = other.expect(2, &["validate", "--environment", "there"]);
-        there.says("put it into quotes");
+        there.says("put it in quotes");
         let variable = project(&format!(
             "dataset: [{{ id: a, order: 7 }}]\nvariables: {{ v: {number} }}"
         ));
-        variable.expect(2, &["validate"]).says("put it into quotes");
+        variable.expect(2, &["validate"]).says("put it in quotes");
     }
     // A value from the command line keeps its digits, too.
     let project = Project::new();
@@ -330,25 +330,25 @@ fn evaluators_are_filled_in_before_their_mock_servers_start() {
         (
             "role: advisory",
             "role: sometimes",
-            "found `sometimes`; here stands `row.role` of row `a`, scenarios/t.yaml:",
+            "found `sometimes`; filled in from `row.role` of row `a`, scenarios/t.yaml:",
         ),
         ("role: sometimes", "role: gating", ""),
         (
             "v: pa.d",
             "v: pa(d",
-            "`pa(d` is no regular expression: unclosed group; here stands `v`",
+            "`pa(d` is not a regular expression: unclosed group; filled in from `v`",
         ),
         ("v: pa(d", "v: pa.d", ""),
         (
             "schema: one",
             "schema: two",
-            "here stands `row.schema` of row `a`",
+            "filled in from `row.schema` of row `a`",
         ),
         ("schema: two", "schema: one", ""),
         (
             "times: 1",
             "times: once",
-            "expected a whole number, found text; here stands `row.times`",
+            "expected a whole number, found text; filled in from `row.times`",
         ),
     ] {
         wrong.edit("scenarios/t.yaml", from, to);
@@ -371,14 +371,14 @@ fn a_column_that_is_named_where_nothing_is_filled_in_is_an_error() {
         let project = project(&format!("dataset: [{{ id: a, order: 7 }}]\n{more}"));
         project
             .expect(2, &["validate"])
-            .says("`row.order` stands for nothing here");
+            .says("`row.order` is not filled in here");
     }
     // A misspelt column is that alone.
     project("dataset: [{ id: a, ordr: 7 }]")
         .expect(2, &["validate"])
         .says("did you mean `row.ordr`?")
         .says("1 error,")
-        .says_not("stands for nothing");
+        .says_not("is not filled in");
     // A value that looks like a reference is none.
     let own = project("dataset: [{ id: a, order: '{{row.order}}' }]\nx-note: '{{row.order}}'");
     assert_eq!(sent(&own, &["run"]), [r#""{{row.order}}""#]);

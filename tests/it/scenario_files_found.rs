@@ -127,17 +127,17 @@ fn what_matches_nothing_is_an_error() {
     assert_eq!(
         findings,
         [
-            "a[: error: is no valid pattern: invalid range pattern".to_owned(),
+            "a[: error: is not a valid pattern: invalid range pattern".to_owned(),
             nothing("gone.yaml", "there is no `gone.yaml` here"),
             nothing("gone/**/*.yaml", no_match),
             nothing(
                 "scenarios",
-                "the folder `scenarios` holds no file that ends in .yaml or .yml"
+                "the folder `scenarios` has no file that ends in .yaml or .yml"
             ),
             nothing("scenarios/*.yaml", no_match),
             nothing(
                 "scenarios/_defaults.yaml",
-                "`scenarios/_defaults.yaml` gives defaults to scenarios, and is none"
+                "`scenarios/_defaults.yaml` has defaults for scenarios, and is not a scenario"
             ),
         ]
     );
@@ -189,7 +189,7 @@ fn links_are_followed_but_never_in_circles() {
         findings,
         [
             "scenarios/gone.yaml: error: cannot be read: No such file or directory (os error 2)",
-            "scenarios/loop: warning: is a link to a folder it lies in; not followed",
+            "scenarios/loop: warning: is a link to a folder that contains it; not followed",
         ]
     );
 }

@@ -324,7 +324,7 @@ fn many_places_that_changed_in_one_way_are_one_line() {
         };
         let comparison = compare(&list(then.0, then.1), &list(now.0, now.1), &exact);
         only(&comparison).reason.sentence().replace(
-            "call 1, mcp__p__retrieve_tools, asked the same and got another answer: ",
+            "call 1, mcp__p__retrieve_tools, answered the same request differently: ",
             "",
         )
     };

@@ -417,7 +417,7 @@ fn reasons_say_which_call_what_was_expected_and_what_came() {
     assert_eq!(
         texts,
         [
-            "call 2, mcp__p__add, asked the same and got another answer: /content/0/json/quarantined became false: expected true, got false",
+            "call 2, mcp__p__add, answered the same request differently: /content/0/json/quarantined became false: expected true, got false",
             "the overall score is below the threshold: expected at least 0.800, got 0.550",
         ]
     );
@@ -429,7 +429,7 @@ fn reasons_say_which_call_what_was_expected_and_what_came() {
     .verdict;
     assert_eq!(
         verdict.reasons[0].to_string(),
-        "call 2, mcp__p__add, changes something and was made with another value of arguments/operation: expected \"add\", got \"remove\""
+        "call 2, mcp__p__add, changes something and was made with a different value of arguments/operation: expected \"add\", got \"remove\""
     );
     let verdict = compare(
         &calls(true, "add"),

@@ -170,11 +170,11 @@ fn what_the_signs_of_a_lasting_state_show() {
                 &[
                     Some(&[
                         "/content/0/json/created_at: any time for 2026-10-08T10:41:10Z, 2026-10-08T10:41:12Z",
-                        "/content/0/json/id: any value of its type (heard 2, 3)",
+                        "/content/0/json/id: any value of its type (recorded 2, 3)",
                     ]),
                     Some(&[
-                        "/content/0/json/items: all that was recorded, and more (heard 2 elements, 3 elements)",
-                        "/content/0/json/total: the recorded number or more (heard 2, 3)",
+                        "/content/0/json/items: all that was recorded, and more (recorded 2 elements, 3 elements)",
+                        "/content/0/json/total: the recorded number or more (recorded 2, 3)",
                     ]),
                 ],
             ),
@@ -196,7 +196,7 @@ fn what_the_signs_of_a_lasting_state_show() {
                 &[
                     Some(&[]),
                     Some(&[
-                        "/content/0/json/lines: all that was recorded, and more (heard 1 elements, 2 elements)",
+                        "/content/0/json/lines: all that was recorded, and more (recorded 1 elements, 2 elements)",
                         "/content/0/json/lines/0: any time for 10:41:10, 10:41:09",
                     ]),
                 ],
@@ -216,8 +216,8 @@ fn what_the_signs_of_a_lasting_state_show() {
                 &[
                     Some(&[]),
                     Some(&[
-                        "/content/0/text: all that was recorded, and more (heard 4 lines, 5 lines)",
-                        "/content/0/text/3: the recorded number or more (heard \"Total: 2\", \"Total: 3\")",
+                        "/content/0/text: all that was recorded, and more (recorded 4 lines, 5 lines)",
+                        "/content/0/text/3: the recorded number or more (recorded \"Total: 2\", \"Total: 3\")",
                     ]),
                 ],
             ),
@@ -236,7 +236,7 @@ fn what_the_signs_of_a_lasting_state_show() {
                 &[
                     Some(&[]),
                     Some(&[
-                        "/content: all that was recorded, and more (heard 2 elements, 3 elements)",
+                        "/content: all that was recorded, and more (recorded 2 elements, 3 elements)",
                     ]),
                 ],
             ),
@@ -273,8 +273,8 @@ fn what_the_signs_of_a_lasting_state_show() {
                 &[
                     Some(&[]),
                     Some(&[
-                        "/content/0/json/lines: any elements of their kinds (heard 1, 2)",
-                        "/content/0/json/lines/*: any value of its type (heard \"worker started\", \"worker ended\")",
+                        "/content/0/json/lines: any elements of their kinds (recorded 1, 2)",
+                        "/content/0/json/lines/*: any value of its type (recorded \"worker started\", \"worker ended\")",
                     ]),
                 ],
             ),
@@ -315,7 +315,7 @@ fn what_the_signs_of_a_lasting_state_show() {
                 Some((1, ADD, "\"8\"")),
                 &[
                     None,
-                    Some(&["/content/0/json/id: any value of its type (heard 8, 9)"]),
+                    Some(&["/content/0/json/id: any value of its type (recorded 8, 9)"]),
                 ],
             ),
         ),
@@ -335,7 +335,7 @@ fn what_the_signs_of_a_lasting_state_show() {
                 None,
                 &[
                     Some(&[
-                        "/content/0/text: any value of its type (heard \"nothing\", \"no brave-otter\")",
+                        "/content/0/text: any value of its type (recorded \"nothing\", \"no brave-otter\")",
                     ]),
                     Some(&[]),
                 ],
@@ -352,13 +352,13 @@ fn what_the_signs_of_a_lasting_state_show() {
                 &[
                     Some(&[
                         "/content/0/json/at: any time for 2026-10-08T10:41:10Z, 2026-10-08T10:41:11Z",
-                        "/content/0/json/bytes: any value of its type (heard 70121, 70122)",
-                        "/content/0/json/took_ms: any value of its type (heard 121, 122)",
+                        "/content/0/json/bytes: any value of its type (recorded 70121, 70122)",
+                        "/content/0/json/took_ms: any value of its type (recorded 121, 122)",
                     ]),
                     Some(&[
                         "/content/0/json/at: any time for 2026-10-08T10:41:11Z, 2026-10-08T10:41:12Z",
-                        "/content/0/json/bytes: any value of its type (heard 70122, 70123)",
-                        "/content/0/json/took_ms: any value of its type (heard 122, 123)",
+                        "/content/0/json/bytes: any value of its type (recorded 70122, 70123)",
+                        "/content/0/json/took_ms: any value of its type (recorded 122, 123)",
                     ]),
                 ],
             ),
@@ -376,7 +376,7 @@ fn what_the_signs_of_a_lasting_state_show() {
                 Some((1, ADD, "")),
                 &[
                     None,
-                    Some(&["/content/0/json/load: any value of its type (heard 3, 4)"]),
+                    Some(&["/content/0/json/load: any value of its type (recorded 3, 4)"]),
                 ],
             ),
         ),

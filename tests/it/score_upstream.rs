@@ -129,7 +129,7 @@ fn an_effect_made_twice_is_not_one_made_once() {
     let comparison = compared(&now);
     assert_fails(
         &comparison,
-        &["call 2 `save`: behind it, `files` heard `write` 2 times, 1 before"],
+        &["call 2 `save`: behind it, `files` received `write` 2 times, 1 before"],
     );
     let reason = &comparison.verdict.reasons[0];
     assert_eq!((reason.baseline, reason.current), (Some(2), Some(2)));
@@ -145,7 +145,7 @@ fn an_effect_that_is_new_missing_or_made_with_something_else_fails() {
     let cases: Vec<(Vec<Value>, &str)> = vec![
         (
             [&lane()[..2], &lane()[3..]].concat(),
-            "call 2 `save`: behind it, `files` did not hear `write`",
+            "call 2 `save`: behind it, `files` did not receive `write`",
         ),
         (
             [
@@ -154,22 +154,22 @@ fn an_effect_that_is_new_missing_or_made_with_something_else_fails() {
                 &lane()[3..],
             ]
             .concat(),
-            "call 2 `save`: behind it, `files` heard `drop`, and did not before",
+            "call 2 `save`: behind it, `files` received `drop`, and did not before",
         ),
         (
             replaced(2, effect(2, "files__write", &json!({"path": "/b"}))),
-            "call 2 `save`: behind it, `files` heard `write` with another `path`",
+            "call 2 `save`: behind it, `files` received `write` with a different `path`",
         ),
         (
             replaced(
                 2,
                 effect(2, "files__write", &json!({"path": "/a", "force": true})),
             ),
-            "call 2 `save`: behind it, `files` heard `write` with a new `force`",
+            "call 2 `save`: behind it, `files` received `write` with a new `force`",
         ),
         (
             replaced(2, effect(3, "files__write", &json!({"path": "/a"}))),
-            "call 2 `save`: behind it, `files` heard `write`, which it does behind call 3 `look` now",
+            "call 2 `save`: behind it, `files` received `write`, now behind call 3 `look`",
         ),
     ];
     for (now, expected) in cases {
@@ -187,7 +187,7 @@ pub(crate) fn replaced(at: usize, by: Value) -> Vec<Value> {
 fn an_argument_that_is_lost_on_the_way_fails_a_read_too() {
     let now = replaced(0, read(1, "files__find", &json!({"text": "tools"})));
     let comparison = compared(&now);
-    let expected = "call 1 `search`: behind it, `files` heard `find` without `limit`";
+    let expected = "call 1 `search`: behind it, `files` received `find` without `limit`";
     assert_fails(&comparison, &[expected]);
     assert_eq!(comparison.verdict.reasons[0].expected.as_deref(), Some("5"));
     let row = &comparison.upstream.unwrap().rows[0];
@@ -202,8 +202,8 @@ fn what_is_lost_at_each_call_has_one_cause() {
         now[at]["args"].as_object_mut().unwrap().remove("limit");
     }
     let expected = [
-        "call 1 `search`: behind it, `files` heard `find` without `limit`",
-        "  call 3 `look`: behind it, `files` heard `find` without `limit`",
+        "call 1 `search`: behind it, `files` received `find` without `limit`",
+        "  call 3 `look`: behind it, `files` received `find` without `limit`",
     ];
     assert_fails(&compared(&now), &expected);
 }
@@ -214,15 +214,15 @@ fn how_often_where_and_in_which_order_is_read_is_only_shown() {
     let cases: Vec<(Vec<Value>, &str)> = vec![
         (
             [&all[..1], &all[..]].concat(),
-            "behind it, `files` heard `find` 2 times, 1 before",
+            "behind it, `files` received `find` 2 times, 1 before",
         ),
         (
             [&all[..1], &all[2..]].concat(),
-            "behind it, `web` did not hear `find`",
+            "behind it, `web` did not receive `find`",
         ),
         (
             replaced(1, read(3, "web__find", &json!({"text": "tools"}))),
-            "behind it, `web` heard `find`, which it does behind call 3 `look` now",
+            "behind it, `web` received `find`, now behind call 3 `look`",
         ),
     ];
     for (now, expected) in cases {
@@ -249,7 +249,7 @@ fn the_order_of_effects_counts_at_one_server() {
     let comparison = compare(&two("/a", "/b"), &two("/b", "/a"));
     assert_fails(
         &comparison,
-        &["call 1 `save`: behind it, `files` heard `write` in another order"],
+        &["call 1 `save`: behind it, `files` received `write` in a different order"],
     );
     let reads = |first: &str, second: &str| {
         let find = |text: &str| read(1, "files__find", &json!({"text": text}));
@@ -257,7 +257,7 @@ fn the_order_of_effects_counts_at_one_server() {
     };
     assert_shown(
         &compare(&reads("a", "b"), &reads("b", "a")),
-        &["behind it, `files` heard `find` in another order"],
+        &["behind it, `files` received `find` in a different order"],
     );
 }
 
@@ -285,13 +285,13 @@ fn a_header_that_is_passed_on_now_fails() {
     );
     assert_shown(
         &compare(&before, &run(&agent(), &other)),
-        &["`authorization` is passed on to `files` with another value"],
+        &["`authorization` is passed on to `files` with a different value"],
     );
     // With a call that is new, what its server had with others is none.
     let more = [&now[..], &[with(now[3].clone(), "headers", token)]].concat();
     assert_shown(
         &compare(&before, &run(&agent(), &more)),
-        &["behind it, `files` heard `find` 2 times, 1 before"],
+        &["behind it, `files` received `find` 2 times, 1 before"],
     );
     assert!(!compared(&more).verdict.passed);
 }
@@ -352,9 +352,9 @@ fn what_an_effect_is_made_with_counts_whatever_the_agent_asks() {
         )
     };
     let comparison = compare(&side("a", false), &side("b", true));
-    let expected = "call 1 `search`: behind it, `files` heard `write` with another `force`";
+    let expected = "call 1 `search`: behind it, `files` received `write` with a different `force`";
     assert!(reasons(&comparison).iter().any(|it| it.contains(expected)));
-    let shown = "behind it, `files` heard `write` with another `text`";
+    let shown = "behind it, `files` received `write` with a different `text`";
     assert!(upstream_changes(&comparison).contains(&(shown.to_owned(), false)));
 }
 
@@ -368,7 +368,7 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
     let comparison = compare(&before, &now);
     let shown = reasons(&comparison);
     assert_eq!(comparison.verdict.reasons[0].kind, ReasonKind::EffectChange);
-    let expected = "  call 2 `save`: behind it, `files` did not hear `write`";
+    let expected = "  call 2 `save`: behind it, `files` did not receive `write`";
     assert!(shown.contains(&expected.to_owned()), "{shown:?}");
     // Where nothing failed for it, nothing does behind it.
     let touches = [&lane()[..3], &[effect(3, "files__touch", &json!({}))]].concat();
@@ -378,7 +378,10 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
         ..run(&agent()[..2], &lane()[..3])
     };
     let comparison = compare(&before, &now);
-    let did_not = ("behind it, `files` did not hear `touch`".to_owned(), false);
+    let did_not = (
+        "behind it, `files` did not receive `touch`".to_owned(),
+        false,
+    );
     assert_eq!(upstream_changes(&comparison), [did_not]);
     // A read's is a change like that of the read itself.
     let now = run(&agent()[..2], &lane()[..3]);
@@ -390,7 +393,10 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
             .count(),
         0
     );
-    let did_not = ("behind it, `files` did not hear `find`".to_owned(), false);
+    let did_not = (
+        "behind it, `files` did not receive `find`".to_owned(),
+        false,
+    );
     assert_eq!(upstream_changes(&comparison), [did_not]);
 }
 
@@ -449,7 +455,7 @@ fn what_is_lost_on_the_way_explains_the_answer() {
     let shown = reasons(&compare(&before, &now));
     assert_eq!(
         shown[0],
-        "call 1 `search`: behind it, `files` heard `find` without `limit`"
+        "call 1 `search`: behind it, `files` received `find` without `limit`"
     );
     assert!(
         shown[1].starts_with("  call 1, mcp__p__search, failed"),
@@ -474,7 +480,7 @@ fn what_a_failed_call_did_not_cause_follows_from_it() {
     );
     assert_eq!(
         shown[1],
-        "  call 2 `save`: behind it, `files` did not hear `write`"
+        "  call 2 `save`: behind it, `files` did not receive `write`"
     );
 }
 
@@ -508,7 +514,7 @@ fn strict_makes_every_change_fail_and_classic_none() {
     assert_eq!(
         reasons(&comparison),
         [
-            "nothing may change: call 1, mcp__p__search, behind it, `files` heard `find` 2 times, 1 before"
+            "nothing may change: call 1, mcp__p__search, behind it, `files` received `find` 2 times, 1 before"
         ]
     );
     let twice = run(&agent(), &[&lane()[..3], &lane()[2..]].concat());
@@ -519,13 +525,13 @@ fn strict_makes_every_change_fail_and_classic_none() {
     let comparison = score::compare(&before, &twice, &classic);
     assert_shown(
         &comparison,
-        &["behind it, `files` heard `write` 2 times, 1 before"],
+        &["behind it, `files` received `write` 2 times, 1 before"],
     );
     let warnings = &comparison.verdict.warnings;
     assert!(
         warnings[0]
             .sentence()
-            .contains("what is heard behind the server (1 differs)")
+            .contains("the calls behind the server (1 differs)")
     );
 }
 
@@ -538,7 +544,7 @@ fn upstream_calls_before_the_first_call_are_compared_too() {
     };
     assert_fails(
         &compare(&early(1), &early(2)),
-        &["before the first call, `files` heard `open` 2 times, 1 before"],
+        &["before the first call, `files` received `open` 2 times, 1 before"],
     );
 }
 

@@ -84,7 +84,7 @@ fn ids_that_are_passed_on_are_the_same() {
             .map(|it| it.0)
             .collect();
         assert!(
-            !changes.iter().any(|it| it.contains("with another")),
+            !changes.iter().any(|it| it.contains("with a different")),
             "{changes:?}"
         );
     }
@@ -112,7 +112,7 @@ fn ids_that_servers_behind_give_each_other_are_the_same() {
     let mut stale = side("e0d1c2b3a4958677aabb");
     let calls = &mut stale.upstream.as_mut().unwrap().calls;
     calls[1].call.arguments["session"] = json!("6f1c9b7e3c1d4a5283ab");
-    let expected = "call 1 `search`: behind it, `files` heard `use` with another `session`";
+    let expected = "call 1 `search`: behind it, `files` received `use` with a different `session`";
     assert_fails(&compare(&before, &stale), &[expected]);
 }
 
@@ -237,7 +237,7 @@ fn what_differs_between_takes_is_learned_and_nothing_else() {
     calls.push(calls[4].clone());
     assert_fails(
         &compare(&baseline, &twice),
-        &["`files` heard `sync` 2 times, 1 before, in all"],
+        &["`files` received `sync` 2 times, 1 before, in all"],
     );
     // What one take alone does not show to vary fails.
     assert!(!compare(&takes[0], &take("three", 1, false)).verdict.passed);

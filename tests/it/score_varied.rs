@@ -372,7 +372,7 @@ fn what_is_said_of_an_odd_take_is_true() {
         &json!({"a": 1, "cached": false}),
     );
     assert!(
-        other.contains("changed, though it was the same 2 of 3 times it was recorded"),
+        other.contains("changed, though stable in 2 of 3 recordings"),
         "{other}"
     );
     // Of every other place all of them agreed.
@@ -381,12 +381,12 @@ fn what_is_said_of_an_odd_take_is_true() {
         &json!({"a": 2, "cached": true}),
     );
     assert!(
-        other.contains("changed, though it was the same all 3 times it was recorded"),
+        other.contains("changed, though stable in all 3 recordings"),
         "{other}"
     );
     let rows = said(&[json!([1, 2]), json!([]), json!([1, 2])], &json!([1, 3]));
     assert!(
-        rows.contains("changed, though it was the same 2 of 3 times it was recorded"),
+        rows.contains("changed, though stable in 2 of 3 recordings"),
         "{rows}"
     );
     let number = said(
@@ -394,12 +394,12 @@ fn what_is_said_of_an_odd_take_is_true() {
         &json!({"a": "x"}),
     );
     assert!(
-        number.contains("became a string, unlike the 2 of 3 times that agreed"),
+        number.contains("became a string, unlike the 2 of 3 recordings that agreed"),
         "{number}"
     );
     let number = said(&[json!({"a": 5}), json!({"a": 6})], &json!({"a": "x"}));
     assert!(
-        number.contains("became a string, unlike the 2 times it was recorded"),
+        number.contains("became a string, unlike both recordings"),
         "{number}"
     );
 }

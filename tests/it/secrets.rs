@@ -390,7 +390,7 @@ fn text_taken_for_a_secret_is_reported_with_its_call() {
         ("even".to_owned(), text),
     ]);
     with_canary(&project, &["record"], DECLARED)
-        .says("taken for secrets in the answers to call 2 (github-token, password): what is none is shown, and compared, if `redact.keep` names it");
+        .says("taken for secrets in the answers to call 2 (github-token, password): list what is not secret in `redact.keep` to show and compare it");
 }
 
 #[test]
@@ -461,7 +461,7 @@ fn baselines_of_version_1_load_and_any_placeholder_equals_theirs() {
     let replayed = with_canary(&project, &["compare", "--agent", "replay"], DECLARED);
     assert_eq!(replayed.code, 3, "{replayed:#?}");
     replayed
-        .says("whose value nobody knows now")
+        .says("whose value is now unknown")
         .says("secret: true");
 }
 
@@ -695,7 +695,11 @@ fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
     let unknown = secrets
         .restore(stored.as_object_mut().unwrap(), "s")
         .unwrap_err();
-    assert!(unknown.hint.contains("nobody can tell"), "{}", unknown.hint);
+    assert!(
+        unknown.hint.contains("one of several possible parts"),
+        "{}",
+        unknown.hint
+    );
 }
 
 #[test]

@@ -435,7 +435,7 @@ fn results_of_different_runs_are_refused() {
             { "shard": 1, "expected_ms": null, "scenarios": [] },
             { "shard": 2, "expected_ms": null, "scenarios": everything },
         ] }),
-            "their plans part the scenarios otherwise",
+            "their plans split the scenarios differently",
         ),
     ] {
         let before = project.read("parts/2/result.json");

@@ -159,8 +159,8 @@ fn four_bugs_in_many_scenarios_are_four_causes() {
     assert_eq!(
         texts,
         [
-            "`get_order` no longer answers with `eta`: \"three days\" → nothing",
-            "`get_product` answers with another `price`: 19.99 → 24.99",
+            "`get_order` no longer returns `eta` (was \"three days\")",
+            "`get_product` returned a different `price`: 19.99 → 24.99",
             "`cancel_order` failed: internal error",
             "tool `search_products` was renamed to `find_products`",
         ],
@@ -259,8 +259,8 @@ fn every_place_of_an_answer_is_shown_with_all_calls_that_it_changed_in() {
     project.edit("scenarios/d.yaml", "\"rain\"", "\"sun\"");
     project.edit("scenarios/d.yaml", "14", "15");
     let ran = project.expect(1, &["compare", "--report", "markdown=m.md"]);
-    ran.says("another `sky`: \"rain\" → \"sun\"")
-        .says("another `degrees`: 14 → 15");
+    ran.says("different `sky`: \"rain\" → \"sun\"")
+        .says("different `degrees`: 14 → 15");
     assert_eq!(
         ran.stdout
             .matches("scenarios/d.yaml · calls 1, 2, 3")

@@ -465,7 +465,7 @@ fn a_run_is_not_said_to_fail_for_a_call_that_is_meant_to() {
         words(0)
     );
     assert!(
-        words(1).ends_with("The run failed, because call 1 succeeded, and was meant to fail."),
+        words(1).ends_with("The run failed, because call 1 succeeded, and was expected to fail."),
         "{}",
         words(1)
     );
@@ -600,7 +600,7 @@ fn a_judge_that_does_not_answer_is_described_as_it_is() {
         "<html>Hello</html>",
     );
     judged(page)
-        .says("is no API of a model (HTTP 200)")
+        .says("is not the API of a model (HTTP 200)")
         .says_not("cannot be reached");
 }
 

@@ -275,15 +275,15 @@ fn what_cannot_be_asked_is_found_before_anything_runs() {
         (json!({ "query": "select 1" }), "says nothing of the rows"),
         (
             json!({ "query": "select 1", "equals": 1, "database": "redis://h" }),
-            "no database that can be asked",
+            "not a database that can be asked",
         ),
         (
             json!({ "query": "select 1", "equals": { "a": 1 } }),
-            "a row is no single value",
+            "a row is not a single value",
         ),
         (
             json!({ "query": "select 1", "equals": [1] }),
-            "a list stands for rows",
+            "a list holds rows",
         ),
         (
             json!({ "query": "select 1", "equals": [[1]], "rows": [[1]] }),

@@ -466,9 +466,9 @@ fn a_stream_that_ends_in_the_middle_of_a_call_is_the_end_of_the_run() {
 }
 
 #[test]
-fn a_session_that_ends_between_calls_is_opened_anew_and_that_is_reported() {
-    let ended = "server `web` ended the session before its call 2; it was opened anew";
-    let dropped = "server `web` dropped its event stream before its call 2; it was opened anew";
+fn a_session_that_ends_between_calls_is_opened_again_and_that_is_reported() {
+    let ended = "server `web` ended the session before its call 2; it was opened again";
+    let dropped = "server `web` dropped its event stream before its call 2; it was opened again";
     // The first call may come before the end of the stream is noticed.
     for (mode, expected) in [
         (Mode::Drops, vec![ended, dropped]),
@@ -519,7 +519,7 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
         }
         tools.close().await;
     });
-    let note = "server `web` dropped its event stream before its call 2; it was opened anew";
+    let note = "server `web` dropped its event stream before its call 2; it was opened again";
     assert_eq!(observed.notes(), [note]);
     assert_eq!(server.asked("tools/call"), 3);
     assert_eq!(server.gets(), 2);

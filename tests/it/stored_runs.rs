@@ -82,7 +82,7 @@ fn what_a_run_was_to_do_and_has_no_trajectory_of_is_not_green() {
     fs::remove_file(run.join("result.json")).unwrap();
     project
         .expect(3, &again)
-        .says("what was to run is told in")
+        .says("the plan of the run is in")
         .says_not("passed");
 }
 

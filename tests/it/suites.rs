@@ -475,10 +475,10 @@ fn errors_in_a_suite_are_reported_at_their_place() {
     wrong
         .says("nightly.yaml:3:7")
         .says("did you mean `retries`?")
-        .says("`2026-02-30` is no day")
+        .says("`2026-02-30` is not a date")
         // What could be read is looked at all the same.
         .says("nightly.yaml:1:14: warning: no scenario has the tag `smok`")
-        .says("nightly.yaml:2:9: warning: `flow/*` is no id of a scenario")
+        .says("nightly.yaml:2:9: warning: `flow/*` is not the id of a scenario")
         .says("expected a number from 0 to 1, found 1.5");
     project
         .expect(2, &["run", "--suite", "nightly"])
@@ -497,7 +497,7 @@ fn errors_in_a_suite_are_reported_at_their_place() {
         .says("did you mean `smoke`?")
         .says("did you mean `flows/d`?")
         .says("nightly.yaml:1:14: warning: no scenario has the tag `smok`")
-        .says("nightly.yaml:2:9: warning: `flow/d` is no id of a scenario")
+        .says("nightly.yaml:2:9: warning: `flow/d` is not the id of a scenario")
         .says("nightly.yaml:3:22: error: `cc` is neither id nor name of a scenario");
     // Of one file, nobody asks what else there is.
     project.expect(0, &["validate", "scenarios/a.yaml"]);
@@ -515,7 +515,7 @@ fn errors_in_a_suite_are_reported_at_their_place() {
     noted
         .says("2/2 tests passed")
         .says("nightly.yaml:1:21: warning: no scenario has the tag `smok`")
-        .says("nightly.yaml:2:9: warning: `flow/d` is no id of a scenario")
+        .says("nightly.yaml:2:9: warning: `flow/d` is not the id of a scenario")
         .says("nightly.yaml:3:43: warning: the quarantine of `c` ended with 2020-01-01");
     // A cell is one of a scenario, in whichever matrix.
     assert!(!noted.all().contains("`a/model=x`"), "{noted:#?}");

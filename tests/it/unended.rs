@@ -188,7 +188,7 @@ fn of_an_artifact_nothing_is_missing_unsaid_and_nothing_leads_out() {
     symlink(project.path("elsewhere.json"), project.path(current)).unwrap();
     project
         .expect(2, &["review", "--accept", "shop", "--from", "artifact"])
-        .says("is no file of this folder");
+        .says("is not a file of this folder");
     assert_eq!(project.read(BASELINE), before);
 }
 

@@ -123,15 +123,15 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
     let failing = [
         (
             &["twice=write"][..],
-            "behind it, `files` heard `write` 2 times, 1 before",
+            "behind it, `files` received `write` 2 times, 1 before",
         ),
         (
             &["drop=limit"],
-            "behind it, `files` heard `read` without `limit`",
+            "behind it, `files` received `read` without `limit`",
         ),
         (
             &["made-up"],
-            "behind it, `files` heard `read` with a new `request`",
+            "behind it, `files` received `read` with a new `request`",
         ),
         (
             &["forward=authorization"],
@@ -139,11 +139,11 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
         ),
         (
             &["as-text=limit"],
-            "behind it, `files` heard `read` with another `limit`",
+            "behind it, `files` received `read` with a different `limit`",
         ),
         (
             &["startup=files__write"],
-            "before the first call, `files` heard `write`",
+            "before the first call, `files` received `write`",
         ),
         (
             &["bare=authorization"],
@@ -160,7 +160,7 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
     }
     // A read that is made twice changes nothing, and is shown.
     let said = compared(&tried, 0, &["twice=read"]);
-    assert!(said.contains("heard `read` 2 times, 1 before"), "{said}");
+    assert!(said.contains("received `read` 2 times, 1 before"), "{said}");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_real_server_behind_a_proxy_is_observed_through_a_tap() {
     assert_eq!(behind[1]["tool"], "count", "{behind}");
     let offered = &baseline["upstream"]["catalogue"][0]["tools"];
     assert_eq!(offered.as_array().map(Vec::len), Some(2), "{offered}");
-    assert!(compared(&tried, 1, &["twice=echo"]).contains("heard `echo` 2 times, 1 before"));
+    assert!(compared(&tried, 1, &["twice=echo"]).contains("received `echo` 2 times, 1 before"));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn two_configurations_of_a_proxy_are_compared_without_a_baseline() {
     tried.project.expect(0, &against).says("1/1 tests passed");
     tried.with(&["twice=write"]);
     let ran = tried.project.expect(1, &against);
-    ran.says("heard `write` 2 times, 1 before");
+    ran.says("received `write` 2 times, 1 before");
 }
 
 #[test]
@@ -300,11 +300,11 @@ fn upstream_calls_are_shown_with_the_purpose_of_their_call() {
     tried.project.expect(0, &["record"]);
     tried.with(&["twice=write"]);
     let ran = tried.project.expect(1, &["compare", "-v"]);
-    ran.says("call 2 `files__write → /b`: behind it, `files` heard `write`");
+    ran.says("call 2 `files__write → /b`: behind it, `files` received `write`");
     let result: Value =
         serde_json::from_str(&tried.project.read("reports/latest/result.json")).unwrap();
     let cause = result["causes"][0]["text"].as_str().unwrap();
-    let begins = "behind `files__write → /b`, `files` heard `write`";
+    let begins = "behind `files__write → /b`, `files` received `write`";
     assert!(cause.starts_with(begins), "{cause}");
 }
 
@@ -343,6 +343,6 @@ fn where_nobody_listened_on_one_side_that_is_a_change() {
         .project
         .file("baselines/s/baseline.json", baseline.to_string());
     let ran = tried.project.expect(0, &["compare"]);
-    ran.says("nobody listened behind the server for the baseline");
+    ran.says("calls behind the server were not recorded for the baseline");
     tried.project.expect(1, &["compare", "--strict"]);
 }

@@ -540,7 +540,7 @@ fn what_changes_while_a_round_cannot_begin_is_run() {
     // For two seconds, somebody might begin to listen there.
     watching.until("2 scenarios");
     project.file("scenarios/b.yaml", scenario("2"));
-    let said = watching.until("nobody listens there");
+    let said = watching.until("there is no server");
     assert!(!said.contains("Watching "), "{said}");
     let said = watching.round();
     assert!(
@@ -554,7 +554,7 @@ fn what_makes_no_sense_is_refused() {
     let project = project();
     project
         .expect(2, &["run", "--watch", "--format", "json"])
-        .says("`--report json=FILE` writes a file anew after every run");
+        .says("`--report json=FILE` overwrites a file after every run");
     project
         .expect(2, &["run", "--watch", "--watch-path", "nowhere"])
         .says("`--watch-path`: there is no nowhere");

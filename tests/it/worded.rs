@@ -50,13 +50,13 @@ fn every_form_names_all_causes_as_the_cards_do() {
             .replace("\\\"", "\"")
             .replace("&gt;", ">");
         for cause in [
-            "`f` answers with another `sky`: \"rain\" → \"sun\"",
-            "`f` answers with another `degrees`: 14 → 15",
+            "`f` returned a different `sky`: \"rain\" → \"sun\"",
+            "`f` returned a different `degrees`: 14 → 15",
         ] {
             assert!(plain.contains(cause), "{form}: {plain}");
         }
         assert!(
-            !plain.contains("asked the same and got another answer"),
+            !plain.contains("answered the same request differently"),
             "{form}: {plain}"
         );
     }
@@ -90,7 +90,7 @@ fn scenarios_that_passed_with_changes_are_shown_with_them() {
     project.expect(0, &arguments);
     for file in ["j.xml", "g.txt"] {
         let text = project.read(file);
-        assert!(text.contains("`f` answers with a new `wind`"), "{text}");
+        assert!(text.contains("`f` returned a new `wind`"), "{text}");
     }
 }
 
@@ -104,14 +104,14 @@ fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
     project.expect(1, &["compare"]);
     project
         .expect(0, &["review", "--list"])
-        .says("✗ 1 scenario, d: `f` answers with another `sky`: \"rain\" → \"sun\"")
-        .says("✗ 1 scenario, d: `f` answers with another `degrees`: 14 → 15");
+        .says("✗ 1 scenario, d: `f` returned a different `sky`: \"rain\" → \"sun\"")
+        .says("✗ 1 scenario, d: `f` returned a different `degrees`: 14 → 15");
     let Some(ran) = reviewed(&project, &["a", "q"]) else {
         return;
     };
     assert_eq!(ran.code, 1, "{ran:#?}");
-    ran.says("change 1 of 2: ✗\u{1b}[0m `f` answers with another `sky`")
-        .says("change 2 of 2: ✗\u{1b}[0m `f` answers with another `degrees`")
+    ran.says("change 1 of 2: ✗\u{1b}[0m `f` returned a different `sky`")
+        .says("change 2 of 2: ✗\u{1b}[0m `f` returned a different `degrees`")
         .says_not("content/0/json/sky")
         .says("not accepted, because not all of their changes were: d");
     let baseline = project.read("baselines/d/baseline.json");
@@ -137,8 +137,10 @@ fn a_new_name_is_one_question_and_both_names_are_ignored_together() {
         return;
     };
     assert_eq!(ran.code, 0, "{ran:#?}");
-    ran.says("change 1 of 1: ✗\u{1b}[0m `f` answers with another name for `extra`: extra → extra2")
-        .says_not("added key");
+    ran.says(
+        "change 1 of 1: ✗\u{1b}[0m `f` returned `extra` under a different name: extra → extra2",
+    )
+    .says_not("added key");
     project.expect(0, &["compare", "--strict"]);
     weather(&project, &answer("extra"));
     project.expect(0, &["compare", "--strict"]);
@@ -156,8 +158,8 @@ fn a_new_name_is_asked_about_apart_from_what_else_changed_in_the_answer() {
     let Some(ran) = reviewed(&project, &["s", "i"]) else {
         return;
     };
-    ran.says("change 1 of 2: ✗\u{1b}[0m `f` answers with another `status`")
-        .says("change 2 of 2: ✗\u{1b}[0m `f` answers with another name for `zone`: zone → zone2");
+    ran.says("change 1 of 2: ✗\u{1b}[0m `f` returned a different `status`")
+        .says("change 2 of 2: ✗\u{1b}[0m `f` returned `zone` under a different name: zone → zone2");
     weather(&project, &answer("zone2", "open"));
     project.expect(0, &["compare", "--strict"]);
     weather(&project, &answer("zone", "closed"));
@@ -177,7 +179,7 @@ fn half_a_new_name_is_a_member_that_is_gone() {
         "\"scoring\":{\"ignore\":[\"$.extra2\"]},\"agent\":",
     );
     let ran = project.run(&["compare"]);
-    ran.says("`f` no longer answers with `extra`: \"yes\"")
+    ran.says("`f` no longer returns `extra` (was \"yes\")")
         .says_not("renamed to");
 }
 

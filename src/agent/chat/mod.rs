@@ -124,7 +124,7 @@ impl Chat {
         let Some(number) = &self.left_over else {
             return Ok(());
         };
-        let message = format!("nobody asked for interaction {number} of the stand-in's script");
+        let message = format!("interaction {number} of the stand-in's script was never requested");
         Err(Stop::LimitReached { message })
     }
 

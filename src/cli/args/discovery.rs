@@ -156,7 +156,7 @@ pub(in crate::cli) struct RetrievalArgs {
     /// How much lower than the baseline's recall@5 may be [default: what the baseline says, else 0.05]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
     pub(in crate::cli) tolerance: Option<f64>,
-    /// How often every query is asked; the figures are means, and whether all runs answer alike is told
+    /// How often every query is asked; the figures are means, and the report says whether all runs answer alike
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(in crate::cli) runs: u16,
     /// Where the reports go
@@ -191,7 +191,7 @@ pub(in crate::cli) struct RetrievalArgs {
     /// `image:NAME`, `config:FILE` or `url:URL`
     #[arg(long, value_name = "WHAT", value_parser = parse_other, requires = "scenario", group = "held_against")]
     pub(in crate::cli) against: Option<Against>,
-    /// Use the servers as they stand, without starting or resetting any container
+    /// Use the servers as they are, without starting or resetting any container
     #[arg(long)]
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]

@@ -19,8 +19,8 @@ pub(in crate::cli) struct ExecuteArgs {
     /// Who makes the calls, instead of the scenario's agent
     #[arg(long, value_enum)]
     pub(in crate::cli) agent: Option<AgentChoice>,
-    /// With --agent command: the program and its arguments, split as a shell would. `${prompt}`, `${mcp_config}` and `${model}` stand for
-    /// what they do in scenarios
+    /// With --agent command: the program and its arguments, split as a shell would. `${prompt}`, `${mcp_config}` and `${model}` are
+    /// replaced as in scenarios
     #[arg(long, value_name = "COMMAND", value_parser = parse_program)]
     pub(in crate::cli) agent_command: Option<Program>,
     /// With --agent command: what the program prints [default: the scenario's, else generic]
@@ -39,7 +39,7 @@ pub(in crate::cli) struct ExecuteArgs {
     #[command(flatten)]
     pub(in crate::cli) judging: JudgeArgs,
     /// How many scenarios run at once; `auto`: as many as there are processors, at least 2 and at most 8, but of those that use what others
-    /// may be using (servers that are not started anew for every run, a fixed port, what `before` and `after` reset) one at a time
+    /// may be using (servers that are not started again for every run, a fixed port, what `before` and `after` reset) one at a time
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = parse_jobs)]
     pub(in crate::cli) jobs: Jobs,
     /// How often each scenario is run, where runs vary: `--pass-threshold` gates on the share that passes
@@ -48,7 +48,7 @@ pub(in crate::cli) struct ExecuteArgs {
     /// Start no further scenario once one has not passed; unless --jobs says how many, they then run one after another
     #[arg(short = 'x', long)]
     pub(in crate::cli) fail_fast: bool,
-    /// Use the servers as they stand, without starting or resetting any container
+    /// Use the servers as they are, without starting or resetting any container
     #[arg(long)]
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]

@@ -18,7 +18,7 @@ pub(in crate::cli) struct JudgeArgs {
     /// case
     #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_share)]
     pub(in crate::cli) judge_budget: Option<JudgeBudget>,
-    /// Ask judges anew, and keep no answer, in place of the answers in .mcp-eval/cache to the same questions
+    /// Ask judges again and keep no answer, instead of using answers in .mcp-eval/cache to the same questions
     #[arg(long)]
     pub(in crate::cli) no_cache: bool,
 }
@@ -48,13 +48,13 @@ pub(in crate::cli) struct JudgeCheckArgs {
     /// What all requests may cost together, in the currency of the judge's price
     #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_budget)]
     pub(in crate::cli) budget: Option<f64>,
-    /// Ask anew, and keep no answer
+    /// Ask again, and keep no answer
     #[arg(long)]
     pub(in crate::cli) no_cache: bool,
     /// Fail if a lower share of the verdicts is that of the label, 0 to 1
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
     pub(in crate::cli) min_agreement: Option<f64>,
-    /// Fail if Cohen's kappa is lower, 0 to 1, or cannot be told because all verdicts are alike
+    /// Fail if Cohen's kappa is lower, 0 to 1, or cannot be determined because all verdicts are alike
     #[arg(long, value_name = "KAPPA", allow_negative_numbers = true, value_parser = parse_threshold)]
     pub(in crate::cli) min_kappa: Option<f64>,
     /// Fail if a higher share of the verdicts flips with the order, or with the length, 0 to 1

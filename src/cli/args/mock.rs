@@ -40,7 +40,7 @@ pub(in crate::cli) struct MockArgs {
     /// The topmost folder whose `_defaults.yaml` reaches the file, for a run that has loaded it from there
     #[arg(long, value_name = "DIR", hide = true)]
     pub(in crate::cli) defaults_from: Option<PathBuf>,
-    /// Where the text of the file lies, for a run whose scenario does not lie in its file
+    /// Where the text of the file is, for a run whose scenario is not in its file
     #[arg(long, value_name = "FILE", requires = "defaults_from", hide = true)]
     pub(in crate::cli) text_from: Option<PathBuf>,
 }

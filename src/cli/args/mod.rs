@@ -54,7 +54,7 @@ pub(super) use suite::{
 };
 pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
 
-/// Tells whether a change broke the way AI agents use your tools.
+/// Find out whether a change breaks how AI agents use your tools.
 #[derive(Debug, Parser)]
 #[command(
     name = "mcp-eval",
@@ -66,7 +66,7 @@ pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArg
                   start · scenario · baselines · comparison · changes · versions · agents · scoring · repeat ·\n  \
                   evaluators · judge · datasets · mock · containers · upstreams · ci · suites · pull-requests ·\n  \
                   results · secrets · measure · serve · migrate\n\n\
-                  Exit codes: 0 all passed, or chance may explain what failed · 1 something failed its gate ·\n\
+                  Exit codes: 0 all passed, or chance may explain what failed · 1 a scenario or a gate failed ·\n\
                   2 wrong usage or an invalid file · 3 something could not be run, nothing judged it, its servers\n\
                   are unsteady, or nothing ran · 130 interrupted\n\n\
                   A first look: `mcp-eval init --server \"COMMAND\"` makes a scenario and a baseline of a server of\n\
@@ -95,7 +95,7 @@ pub(super) enum Command {
     /// Find the first commit of a server or proxy at which a scenario fails
     #[command(after_long_help = examples::BISECT)]
     Bisect(BisectArgs),
-    /// Decide on what failed or changed: accept, keep beside, ignore, reject
+    /// Review failures and changes: accept, keep as variant, ignore, reject
     #[command(after_long_help = examples::REVIEW)]
     Review(ReviewArgs),
     /// Render a stored result again

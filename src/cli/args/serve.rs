@@ -30,7 +30,7 @@ pub(in crate::cli) struct ServeArgs {
     /// The folder of baselines
     #[arg(long, value_name = "DIR", default_value = "baselines")]
     pub(in crate::cli) baseline: PathBuf,
-    /// Use servers as they stand, without starting or resetting any container
+    /// Use servers as they are, without starting or resetting any container
     #[arg(long)]
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub(in crate::cli) struct ServeBoundsArgs {
     /// How long one run may take at most
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "300", value_parser = parse_seconds)]
     pub(in crate::cli) timeout: Duration,
-    /// How long runs may go on when the server is told to end
+    /// How long runs may continue when the server is stopped
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "10", value_parser = parse_grace)]
     pub(in crate::cli) grace: Duration,
 }

@@ -23,7 +23,7 @@ pub(in crate::cli) struct RecordArgs {
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
-    /// anew for every run and no model is asked; else 1, with each call that only reads asked again, which `--takes 1` leaves
+    /// again for every run and no model is asked; else 1, with each call that only reads made again, which `--takes 1` leaves
     /// out]
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "repeat", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub(in crate::cli) takes: Option<u16>,
@@ -170,10 +170,10 @@ pub(in crate::cli) struct BisectArgs {
     #[arg(long)]
     pub(in crate::cli) strict: bool,
     /// How many scenarios run at once; `auto`: as many as there are processors, at least 2 and at most 8, but of those that use what others
-    /// may be using (servers that are not started anew for every run, a fixed port, what `before` and `after` reset) one at a time
+    /// may be using (servers that are not started again for every run, a fixed port, what `before` and `after` reset) one at a time
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = parse_jobs)]
     pub(in crate::cli) jobs: Jobs,
-    /// Use the servers as they stand, without starting or resetting any container
+    /// Use the servers as they are, without starting or resetting any container
     #[arg(long)]
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]

@@ -89,7 +89,7 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
                 let [found, _] = apart(found, least, 2);
                 reasons.push(format!("{what} is {found}, below {least}"));
             }
-            None => reasons.push(format!("{what} cannot be told")),
+            None => reasons.push(format!("{what} cannot be determined")),
         }
     };
     at_least("agreement", checked.agreement.share(), args.min_agreement);
@@ -109,7 +109,7 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
     for (name, lacking, flips) in flips {
         match (args.max_flips, flips.share()) {
             (Some(_), None) => reasons.push(format!(
-                "{name} bias cannot be told: of no example with a verdict {lacking}"
+                "{name} bias cannot be determined: in no example with a verdict {lacking}"
             )),
             (Some(most), Some(share)) if share > most => {
                 let [share, _] = apart(share, most, 2);

@@ -298,9 +298,11 @@ fn table(listed: &[ListedScenario]) -> String {
             None => it.baseline.to_owned(),
         };
         let baseline = match (it.heard_once, it.calls) {
-            (Some(once @ 1..), Some(calls)) if once == calls => format!("{baseline}, heard once"),
+            (Some(once @ 1..), Some(calls)) if once == calls => {
+                format!("{baseline}, recorded once")
+            }
             (Some(once @ 1..), Some(calls)) => {
-                format!("{baseline}, {once} of {calls} calls heard once")
+                format!("{baseline}, {once} of {calls} calls recorded once")
             }
             _ => baseline,
         };

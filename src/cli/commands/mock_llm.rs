@@ -63,7 +63,7 @@ fn unasked(left: LeftOver) -> String {
         times,
     } = left;
     match asked {
-        0 => format!("nobody has asked for interaction {number} of the script"),
+        0 => format!("interaction {number} of the script was never requested"),
         _ => format!("interaction {number} of the script was asked for {asked} of {times} times"),
     }
 }

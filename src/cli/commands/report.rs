@@ -89,9 +89,9 @@ fn usual_folder(result: &ResultDocument) -> Result<PathBuf, Failure> {
         return Ok(Path::new(REPORTS).join(run));
     }
     let why = if run.is_empty() {
-        "the result is of no run, so there is no usual place for its pages".to_owned()
+        "the result belongs to no run, so there is no usual place for its pages".to_owned()
     } else {
-        format!("`{run}` is no name of a run, so there is no usual place for its pages")
+        format!("`{run}` is not the name of a run, so there is no usual place for its pages")
     };
     Err(Failure::usage(why)
         .hint("say where they go: `--output DIR`, `--single-file FILE` or `--report FORMAT=FILE`"))

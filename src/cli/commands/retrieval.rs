@@ -286,7 +286,7 @@ fn searches(args: &RetrievalArgs) -> Result<Vec<(Value, String)>, Failure> {
             let path = Path::new(it);
             if !path.exists() {
                 let known = SEARCHES.join(", ");
-                let problem = format!("there is no file `{it}`, and no search is called so");
+                let problem = format!("there is no file `{it}`, and no search of that name");
                 return Err(Failure::usage(problem).hint(format!("known are {known}")));
             }
             let declared = scenario_file::plain_file(path);
@@ -323,7 +323,7 @@ fn allowed(path: Option<&Path>) -> Result<Vec<AllowedLoss>, Failure> {
     let all: Vec<Allowed> = serde_json::from_value(value).map_err(|error| {
         let why = error.to_string();
         Failure::incomplete(format!(
-            "{}: this is no list of queries that may be lost, each with `id`, `reason` and `until`: {why}",
+            "{}: this is not a list of queries that may be lost, each with `id`, `reason` and `until`: {why}",
             placed(&shown, &why)
         ))
     })?;
@@ -337,7 +337,7 @@ fn allowed(path: Option<&Path>) -> Result<Vec<AllowedLoss>, Failure> {
         }
         let until = it.until.parse().map_err(|_| {
             let why = format!(
-                "`{}`, until which `{}` may be lost, is no date such as 2026-12-31",
+                "`{}`, until which `{}` may be lost, is not a date such as 2026-12-31",
                 it.until, it.id
             );
             Failure::incomplete(format!("{}: {why}", placed(&shown, &why)))

@@ -118,7 +118,7 @@ fn scanner(args: &ScanArgs, console: Console) -> Scanner {
     if Path::new(USUAL[3]).is_dir() {
         let (scenarios, findings) = select::of_paths(&SelectArgs::default());
         if findings.iter().any(crate::scenario_file::Finding::is_error) {
-            console.note("warning: some scenarios have errors, so that their `redact` and secret variables are not looked for; `mcp-eval validate` tells more");
+            console.note("warning: some scenarios have errors, so their `redact` and secret variables are not searched for; see `mcp-eval validate`");
         }
         for it in scenarios {
             secrets.of_scenario(&it.redaction);

@@ -210,7 +210,7 @@ fn tokens(written: &str) -> Result<Vec<Token>, Wrong> {
                     }
                 }
                 if word.trim().is_empty() {
-                    return Err((at, "nothing stands between these quotes".to_owned()));
+                    return Err((at, "there is nothing between these quotes".to_owned()));
                 }
                 Kind::Word(word)
             }
@@ -344,7 +344,7 @@ impl Parser {
 
     fn side_by_side(&self) -> Wrong {
         let message =
-            "`and` or `or` is missing before this; words that belong together stand in quotes";
+            "`and` or `or` is missing before this; put words that belong together in quotes";
         (self.at(), message.to_owned())
     }
 }
@@ -500,24 +500,24 @@ mod tests {
             ("(a or )", "a word is missing before this parenthesis", 6),
             (
                 "a b",
-                "`and` or `or` is missing before this; words that belong together stand in quotes",
+                "`and` or `or` is missing before this; put words that belong together in quotes",
                 2,
             ),
             (
                 "(a b)",
-                "`and` or `or` is missing before this; words that belong together stand in quotes",
+                "`and` or `or` is missing before this; put words that belong together in quotes",
                 3,
             ),
             (
                 "a not b",
-                "`and` or `or` is missing before this; words that belong together stand in quotes",
+                "`and` or `or` is missing before this; put words that belong together in quotes",
                 2,
             ),
             ("ä and 'b", "this quote is not closed", 6),
-            ("漢 or ''", "nothing stands between these quotes", 6),
+            ("漢 or ''", "there is nothing between these quotes", 6),
             (
                 "\u{1b} b",
-                "`and` or `or` is missing before this; words that belong together stand in quotes",
+                "`and` or `or` is missing before this; put words that belong together in quotes",
                 7,
             ),
         ] {

@@ -156,12 +156,12 @@ fn refuse(watch: &Watch<'_>) -> Result<(), Failure> {
         let why = format!(
             "`--watch` prints one result after the other, and `--format {name}` is one document"
         );
-        let way_out = format!("`--report {name}=FILE` writes a file anew after every run");
+        let way_out = format!("`--report {name}=FILE` overwrites a file after every run");
         return Err(Failure::usage(why).hint(way_out));
     }
     if let Some(variable) = known_by() {
         let why = format!(
-            "{variable} is set in the environment, and nobody changes files or ends `--watch` there"
+            "{variable} is set in the environment, where nobody can change files or end `--watch`"
         );
         let way_out = format!("leave `--watch` out, or unset {variable}");
         return Err(Failure::usage(why).hint(way_out));

@@ -63,7 +63,7 @@ pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
         let idle = search.list.iter().enumerate();
         let idle = idle.filter(|(list, _)| !found().any(|it| it.list == *list));
         warnings.extend(idle.map(|(_, path)| {
-            format!("warning: nothing that was found stands at `{path}`, one of the places in `list`: is it written as the answers have it?")
+            format!("warning: nothing was found at `{path}`, one of the places in `list`: is it spelled as in the answers?")
         }));
     }
     warnings.extend(capped(runs));

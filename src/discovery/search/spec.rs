@@ -156,7 +156,7 @@ impl Search {
             asks(it.http.is_some(), it.tool.is_some()).map_err(|it| format!("catalogue: {it}"))?;
         }
         if search.list.is_empty() {
-            return Err("`list` must say where the list stands in the answer".to_owned());
+            return Err("`list` must say where the list is in the answer".to_owned());
         }
         search.check_templates()?;
         Ok(search)
@@ -171,7 +171,7 @@ impl Search {
         if !texts.iter().any(|it| it.contains("{{query}}")) {
             let part = if self.tool.is_some() { "tool" } else { "http" };
             return Err(format!(
-                "`{part}` asks the same for every query: `{{{{query}}}}` stands nowhere in it"
+                "`{part}` asks the same for every query: it does not contain `{{{{query}}}}`"
             ));
         }
         match self.catalogue.as_ref().map(Listing::ask) {
@@ -287,10 +287,10 @@ fn placed(text: &str, place: &str, known: &[&str]) -> Result<(), String> {
             let there_are = if known.is_empty() {
                 "nothing is filled in there".to_owned()
             } else {
-                format!("what is filled in there is {}", known.join(", "))
+                format!("filled in there: {}", known.join(", "))
             };
             return Err(format!(
-                "`{{{{{name}}}}}` in `{place}` would be sent as it stands: {there_are}"
+                "`{{{{{name}}}}}` in `{place}` would be sent as is: {there_are}"
             ));
         }
         rest = after;
@@ -413,5 +413,5 @@ fn path<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<JsonPath>, D
 }
 
 fn parsed<E: serde::de::Error>(text: &str) -> Result<JsonPath, E> {
-    JsonPath::parse(text).map_err(|why| E::custom(format!("`{text}` is no path: {why}")))
+    JsonPath::parse(text).map_err(|why| E::custom(format!("`{text}` is not a path: {why}")))
 }

@@ -89,7 +89,7 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
         }
         if suppressed > 0 {
             run.doubts.push(format!(
-                "{name}: results that somebody has suppressed are no alarms, as nobody is shown them: {suppressed} of {found}"
+                "{name}: suppressed results do not count as alarms: {suppressed} of {found}"
             ));
         }
         for (subject, verdict) in ended(&pointer, fields, name, found, findings) {

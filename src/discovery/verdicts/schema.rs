@@ -27,7 +27,7 @@ pub fn json_schema() -> Value {
                 "properties": {
                     "name": { "type": "string", "minLength": 1 },
                     "version": { "type": ["string", "null"] },
-                    "settings": { "description": "Whatever it was told." },
+                    "settings": { "description": "Its settings, in any form." },
                     "threshold": { "type": ["number", "null"], "description": "The score from which it flags." }
                 }
             },

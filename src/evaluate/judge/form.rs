@@ -84,7 +84,7 @@ pub(super) fn members(response: &Response) -> Result<Object, String> {
                 Ok(Value::Object(members)) => Ok(members),
                 Ok(_) => Err("the answer is JSON, but no object".to_owned()),
                 Err(_) if text.trim().is_empty() => Err("the answer is empty".to_owned()),
-                Err(error) => Err(format!("the answer is no JSON: {error}")),
+                Err(error) => Err(format!("the answer is not JSON: {error}")),
             }
         }
         [call] if call.name != VERDICT => Err(format!(

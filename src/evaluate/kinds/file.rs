@@ -57,7 +57,7 @@ fn judged(it: &FileEvaluator, left: &LeftFile) -> Finding {
     if let Some(wanted) = it.unchanged {
         match left.unchanged {
             None => {
-                return Finding::error(format!("nobody knows what `{name}` was before the run"));
+                return Finding::error(format!("the state of `{name}` before the run is unknown"));
             }
             Some(unchanged) if unchanged == wanted => {}
             Some(true) => problems.push(format!("`{name}` is as it was before the run")),

@@ -26,7 +26,7 @@ pub(super) fn regex(pattern: &str, any_case: bool) -> Result<Regex, String> {
         let error = error.to_string();
         let reason = error.lines().last().unwrap_or_default();
         let reason = reason.trim_start_matches("error: ");
-        format!("`{pattern}` is no regular expression: {reason}")
+        format!("`{pattern}` is not a regular expression: {reason}")
     })
 }
 

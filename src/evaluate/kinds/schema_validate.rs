@@ -92,7 +92,7 @@ pub(super) fn of_text(schema: &JsonSchema, text: Option<&str>, name: &str) -> Fi
         return Finding::failed(format!("there is no file `{name}`"));
     };
     match json::read::<Value>(text.as_bytes()) {
-        Err(error) => Finding::failed(format!("`{name}` is no JSON: {error}")),
+        Err(error) => Finding::failed(format!("`{name}` is not JSON: {error}")),
         Ok(document) => {
             let problems = problems(schema, &document, &format!("`{name}`"));
             Finding::of(problems, format!("`{name}` is valid"))
@@ -129,7 +129,7 @@ fn of_answers(
         match document {
             Some(document) => found.extend(problems(schema, &document, &name)),
             None if structured_alone => found.push(format!("{name} has no structured content")),
-            None => found.push(format!("{name} is no JSON")),
+            None => found.push(format!("{name} is not JSON")),
         }
     }
     let answers = if count == 1 {

@@ -77,7 +77,7 @@ pub(in crate::evaluate) fn look_at(it: &Within, subject: Subject<'_>, times: Tim
                 Kept::Yes(format!("{tokens} of at most {most} tokens"))
             }
             Some(tokens) => Kept::No(format!("{tokens} of at most {most} tokens")),
-            None => Kept::Unknown(format!("nobody counts tokens: {}", nobody())),
+            None => Kept::Unknown(format!("tokens are not counted: {}", nobody())),
         });
     }
     if let Some(most) = it.cost {
@@ -91,8 +91,8 @@ pub(in crate::evaluate) fn look_at(it: &Within, subject: Subject<'_>, times: Tim
                     Kept::No(words)
                 }
             }
-            Some(None) => Kept::Unknown("nobody knows what the model costs".to_owned()),
-            None => Kept::Unknown(format!("nobody knows the cost: {}", nobody())),
+            Some(None) => Kept::Unknown("the price of the model is unknown".to_owned()),
+            None => Kept::Unknown(format!("the cost is unknown: {}", nobody())),
         });
     }
     together(kept)

@@ -54,8 +54,7 @@ fn misread(body: &[u8]) -> Option<(Value, i64, String)> {
     };
     let wrong = body.iter().find(|it| !is_message(it))?;
     let id = Some(&wrong["id"]).filter(|it| it.is_string() || it.is_number());
-    let why =
-        "the body is no JSON-RPC message: it needs `jsonrpc: \"2.0\"`, and a text as its `method`";
+    let why = "the body is not a JSON-RPC message: it needs `jsonrpc: \"2.0\"`, and a text as its `method`";
     Some((
         id.cloned().unwrap_or_default(),
         INVALID_REQUEST,

@@ -101,9 +101,9 @@ impl Launcher {
         if let Some(refusal) = unreadable(&body) {
             return Ok(refusal);
         }
-        let text = std::str::from_utf8(&body).map_err(|_| bad("the body is no UTF-8"))?;
+        let text = std::str::from_utf8(&body).map_err(|_| bad("the body is not UTF-8"))?;
         let method = match read(text) {
-            Message::Noise => return Err(bad("the body is no single JSON-RPC message")),
+            Message::Noise => return Err(bad("the body is not a single JSON-RPC message")),
             Message::Reply { .. } => None,
             Message::Request { method, id } => Some((method, id.is_some())),
         };

@@ -325,7 +325,7 @@ impl Piped {
                     open.clone().next().is_some() && open.clone().all(|it| it.is_ours);
                 if let Some(id) = id.filter(|_| is_about_ours) {
                     drop(traffic);
-                    let refusal = error(&id, METHOD_NOT_FOUND, "there is nobody to ask");
+                    let refusal = error(&id, METHOD_NOT_FOUND, "there is no client to ask");
                     return self.write(&refusal.to_string());
                 }
                 let mut open = open.filter(|it| !it.is_ours);

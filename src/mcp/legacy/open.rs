@@ -41,12 +41,12 @@ pub(in crate::mcp) async fn open(
 /// The address that an event names. Messages, which carry the keys of the server, are sent to its own origin alone.
 fn endpoint(base: &Url, named: &[u8]) -> Result<Url, LegacyError> {
     let named = std::str::from_utf8(named);
-    let named = named.map_err(|_| LegacyError::NoEndpoint("the event is no text".to_owned()))?;
+    let named = named.map_err(|_| LegacyError::NoEndpoint("the event is not text".to_owned()))?;
     let endpoint = base.join(named.trim());
     let endpoint = endpoint.map_err(|_| {
         let what = named.split(['?', '#']).next().unwrap_or_default();
         let what = crate::text::beginning(what.trim(), 100);
-        LegacyError::NoEndpoint(format!("`{what}` is no address"))
+        LegacyError::NoEndpoint(format!("`{what}` is not an address"))
     })?;
     if endpoint.origin() == base.origin() {
         Ok(endpoint)
@@ -88,7 +88,7 @@ mod tests {
         }
         assert_eq!(
             leads("http://[?s=1"),
-            "its event stream names no endpoint: `http://[` is no address"
+            "its event stream names no endpoint: `http://[` is not an address"
         );
     }
 }

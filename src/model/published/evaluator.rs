@@ -88,11 +88,13 @@ pub fn verdict(text: &[u8]) -> Result<Verdict, String> {
     let text = text.trim_ascii();
     if !text.starts_with(b"{") {
         // A list of its members in their order is none.
-        return Err("what it wrote to its stdout is no verdict: it is no JSON object".to_owned());
+        return Err(
+            "what it wrote to its stdout is not a verdict: it is not a JSON object".to_owned(),
+        );
     }
     let read = json::read::<Verdict>(text);
     let verdict =
-        read.map_err(|error| format!("what it wrote to its stdout is no verdict: {error}"))?;
+        read.map_err(|error| format!("what it wrote to its stdout is not a verdict: {error}"))?;
     match verdict.score {
         Some(score) if !(0.0..=1.0).contains(&score) => {
             Err(format!("its `score` is {score}, and not from 0 to 1"))
@@ -123,15 +125,15 @@ mod tests {
         assert!(read(full).is_ok_and(|it| it.passed && it.score == Some(1.0)));
         assert!(read(r#"{"passed": false}"#).is_ok_and(|it| !it.passed));
         for (text, says) in [
-            ("", "no verdict"),
-            ("fine", "no verdict"),
+            ("", "not a verdict"),
+            ("fine", "not a verdict"),
             ("{}", "passed"),
-            ("[true]", "no JSON object"),
-            (r#"{"passed": "yes"}"#, "no verdict"),
+            ("[true]", "not a JSON object"),
+            (r#"{"passed": "yes"}"#, "not a verdict"),
             (r#"{"passed": true, "scores": 1}"#, "scores"),
             (r#"{"passed": true, "score": 1.5}"#, "from 0 to 1"),
             (r#"{"passed": true, "score": -0.1}"#, "from 0 to 1"),
-            (r#"{"passed": true} {}"#, "no verdict"),
+            (r#"{"passed": true} {}"#, "not a verdict"),
         ] {
             let problem = read(text).expect_err(text);
             assert!(problem.contains(says), "{text}: {problem}");

@@ -362,6 +362,11 @@ impl Draft {
             return text;
         }
         let (was, now) = (self.was.as_deref(), self.now.as_deref());
+        if let (What::Place(_), false, Some(gone)) =
+            (&self.what, self.values_differ, gone(was, now))
+        {
+            return text + &gone;
+        }
         let is_said = matches!(&self.what, What::Drift(drift) if drift.change.has_values());
         match values(was, now).filter(|_| !is_said) {
             Some(values) => text + lead + &values,
@@ -378,6 +383,12 @@ impl Draft {
             more => format!("{} and {more} other tools", named.join(", ")),
         }
     }
+}
+
+/// How a sentence ends on what is gone: ` (was "free")`. `None` where there is something now, or was nothing.
+pub(super) fn gone(was: Option<&str>, now: Option<&str>) -> Option<String> {
+    let was = was.filter(|_| now.is_none())?;
+    Some(format!(" (was {})", shorten(was, VALUE_CHARS)))
 }
 
 /// What it was and what it is, as the sentence ends; `None` where there is nothing.

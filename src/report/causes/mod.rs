@@ -90,7 +90,12 @@ fn order(it: &Cause) -> (bool, Reverse<usize>, Reverse<usize>) {
 
 /// The sentence of a cause without the values that it ends with, for readers that show these by themselves.
 pub fn headline(cause: &Cause) -> &str {
-    let values = draft::values(cause.was.as_deref(), cause.now.as_deref());
+    let (was, now) = (cause.was.as_deref(), cause.now.as_deref());
+    let gone = draft::gone(was, now);
+    if let Some(before) = gone.and_then(|it| cause.text.strip_suffix(it.as_str())) {
+        return before;
+    }
+    let values = draft::values(was, now);
     let before = values.and_then(|it| cause.text.strip_suffix(it.as_str()));
     let one = before.and_then(|it| it.strip_suffix(draft::COLON));
     let several = before.filter(|it| it.ends_with(draft::SUCH_AS));

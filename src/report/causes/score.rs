@@ -36,7 +36,7 @@ impl Gather<'_> {
             let cause = self.found.drafts_mut().iter_mut().find(|it| it.fails);
             if let Some(cause) = cause.filter(|_| comparison.reasons.iter().any(of_answer)) {
                 cause.add_follows([format!(
-                    "fails whatever the score, which is {}: the same question got another answer",
+                    "fails regardless of score ({}): same request, different answer",
                     fixed(scores.overall, 2)
                 )]);
             }

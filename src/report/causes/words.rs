@@ -55,7 +55,7 @@ impl Verb {
         }
     }
 
-    /// `` `get_price` answers with another `rows/*/price` ``.
+    /// `` `get_price` returned a different `rows/*/price` ``.
     pub(super) fn said(&self, tools: &str, path: Option<&str>) -> String {
         let place = match path {
             None => "answer".to_owned(),
@@ -65,9 +65,9 @@ impl Verb {
         let what = &self.what;
         if let Some(NewName { name, is_equal }) = &self.renamed {
             return if *is_equal {
-                format!("{tools} answers with another name for {place}")
+                format!("{tools} returned {place} under a different name")
             } else {
-                format!("{tools} answers with `{name}` in place of {place}")
+                format!("{tools} returned `{name}` in place of {place}")
             };
         }
         match self.kind {
@@ -81,20 +81,20 @@ impl Verb {
                 match (self.had, self.has, self.expected) {
                     (false, true, false) => format!("{tools} is asked with a new {place}"),
                     (true, false, false) => format!("{tools} is asked without {place}"),
-                    _ => format!("{tools} {verb} another {place}"),
+                    _ => format!("{tools} {verb} a different {place}"),
                 }
             }
             ChangeKind::Effect => match what {
                 What::WordedOtherwise => {
-                    format!("{tools} is called with {place} worded otherwise")
+                    format!("{tools} is called with {place} reworded")
                 }
                 What::WrittenOtherwise => {
-                    format!("{tools} is called with the same {place}, written otherwise")
+                    format!("{tools} is called with the same {place}, written differently")
                 }
                 _ => match (self.had, self.has) {
                     (false, true) => format!("{tools} is called with a new {place}"),
                     (true, false) => format!("{tools} is called without {place}"),
-                    _ => format!("{tools} is called with another {place}"),
+                    _ => format!("{tools} is called with a different {place}"),
                 },
             },
             ChangeKind::Answer => {
@@ -102,16 +102,18 @@ impl Verb {
                     // Nothing came in its place that counts: what may stand there, or not, is no new name.
                     What::Answer(
                         Edit::Missing(_) | Edit::MissingBesideContent | Edit::Renamed(_),
-                    ) if !self.has => format!("{tools} no longer answers with {place}"),
+                    ) if !self.has => format!("{tools} no longer returns {place}"),
                     What::Answer(Edit::Rest { count, .. }) => {
-                        format!("{tools} answers otherwise in {count} more places")
+                        format!("{tools} returned something different in {count} more places")
                     }
                     What::Answer(Edit::Changed) if place == "answer" => {
-                        format!("{tools} gives another answer")
+                        format!("{tools} returned a different answer")
                     }
-                    What::Answer(Edit::Changed) => format!("{tools} answers with another {place}"),
-                    _ if place == "answer" => format!("{tools} gives another answer: it {what}"),
-                    _ => format!("{tools} answers otherwise: {place} {what}"),
+                    What::Answer(Edit::Changed) => format!("{tools} returned a different {place}"),
+                    _ if place == "answer" => {
+                        format!("{tools} returned a different answer: it {what}")
+                    }
+                    _ => format!("{tools} returned something different: {place} {what}"),
                 }
             }
             ChangeKind::Addition if *what == What::Answer(Edit::NewSecret) => {
@@ -121,18 +123,18 @@ impl Verb {
                 } else {
                     format!(", in {place}")
                 };
-                format!("{tools} answers with {what}{at}")
+                format!("{tools} returned {what}{at}")
             }
-            ChangeKind::Addition if place == "answer" => format!("{tools} answers more"),
-            ChangeKind::Addition => format!("{tools} answers with a new {place}"),
+            ChangeKind::Addition if place == "answer" => format!("{tools} returned more"),
+            ChangeKind::Addition => format!("{tools} returned a new {place}"),
             ChangeKind::Error => match what {
                 What::Answer(Edit::NoLongerError) => format!("{tools} no longer fails"),
                 What::Answer(Edit::OtherMessage) => {
-                    format!("{tools} fails with another message")
+                    format!("{tools} fails with a different message")
                 }
-                What::Answer(Edit::OtherKindOfError) => format!("{tools} fails in another way"),
+                What::Answer(Edit::OtherKindOfError) => format!("{tools} fails in a different way"),
                 What::Answer(Edit::BecameError | Edit::ErrorInText) => format!("{tools} fails"),
-                _ => format!("{tools} answers otherwise: {place} {what}"),
+                _ => format!("{tools} returned something different: {place} {what}"),
             },
             ChangeKind::Slower => format!("{tools} takes much longer"),
             ChangeKind::Upstream => match what {
@@ -220,7 +222,7 @@ mod tests {
         for (path, at) in [("response/content/0", ", in `content/0`"), ("response", "")] {
             assert_eq!(
                 verb.said("`a`", Some(path)),
-                format!("`a` answers with a secret that was not there before{at}")
+                format!("`a` returned a secret that was not there before{at}")
             );
         }
     }

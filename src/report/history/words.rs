@@ -13,7 +13,7 @@ pub(crate) fn add_measures(words: &mut String, it: &History) {
     if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
         let _ = write!(
             words,
-            ", flips in {} of the pairs of one state",
+            ", flaky: verdicts differ in {} of the pairs of one state",
             percent(flakiness)
         );
     }

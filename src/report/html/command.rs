@@ -23,10 +23,10 @@ pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Comm
         commands.push(Command {
             what: match (at, from) {
                 (0, AcceptFrom::Elsewhere) => {
-                    "Accept what it did as the new baseline; REPORT_FOLDER is where this report lies"
+                    "Accept what it did as the new baseline; REPORT_FOLDER is the folder of this report"
                 }
                 (0, _) => "Accept what it did as the new baseline",
-                _ => "The same, from a report that was brought here; REPORT_FOLDER is where it lies",
+                _ => "The same, from a report that was copied here; REPORT_FOLDER is its folder",
             },
             text: accept(result, &[scenario], from),
         });

@@ -240,7 +240,7 @@ fn changed_words(blocks: &[Block<'_>]) -> String {
     };
     let without_call = others.into_iter().any(|it| is_changed(&it));
     let and = if without_call {
-        ", and what was heard behind the server without one"
+        ", and so did other calls behind the server"
     } else {
         ""
     };
@@ -268,7 +268,7 @@ fn made_of(comparison: &Comparison) -> Vec<String> {
     };
     let counted = (scores.count_penalty > 0.0).then(|| {
         format!(
-            "{} is taken off, because the number of calls is another one.",
+            "{} is taken off, because the number of calls is different.",
             fixed(scores.count_penalty, 1)
         )
     });

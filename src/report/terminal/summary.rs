@@ -131,14 +131,10 @@ fn graded(result: &ResultDocument) -> Option<String> {
     let baselines = match count {
         _ if result.command != "compare" => return None,
         0 => return None,
-        _ => several(
-            count,
-            "baseline heard its answers",
-            "baselines heard their answers",
-        ),
+        _ => several(count, "baseline has answers", "baselines have answers"),
     };
     Some(format!(
-        "{baselines} only once, so what varies in them is not known, and small differences pass: record again to find it out"
+        "{baselines} that were recorded only once, so it is unknown what varies, and small differences pass: record again to find out"
     ))
 }
 

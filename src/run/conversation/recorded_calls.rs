@@ -109,7 +109,7 @@ impl<'a> Conversation<'a> {
         });
         let (server, tool, outcome) = match own {
             Some((server, tool)) => {
-                let why = "the agent told of this call and never made it";
+                let why = "the agent reported this call and never made it";
                 (Some(server), tool, not_sent(why, None))
             }
             None => (None, name.to_owned(), unanswered()),
@@ -139,7 +139,7 @@ impl<'a> Conversation<'a> {
         };
         let text = beginning(text.trim(), EXCERPT);
         if !text.is_empty() {
-            let why = format!("the agent told of this call and never made it: {text}");
+            let why = format!("the agent reported this call and never made it: {text}");
             call.outcome = not_sent(&why, None);
         }
     }

@@ -77,7 +77,7 @@ fn holds(expected: &Expected, texts: &[String], documents: &[Value]) -> Result<(
         return Ok(());
     };
     if documents.is_empty() && *wanted != AtPath::Exists(false) {
-        return Err("the answer is no JSON".to_owned());
+        return Err("the answer is not JSON".to_owned());
     }
     let found: Vec<&Value> = documents.iter().flat_map(|it| path.find(it)).collect();
     let is_there = found.iter().any(|it| !it.is_null());
@@ -256,7 +256,7 @@ mod tests {
             (
                 at("/a", Exists(true)),
                 text("plain", false),
-                "the answer is no JSON",
+                "the answer is not JSON",
             ),
             (at("/a", Exists(true)), structured(json!({ "a": 0 })), ""),
         ];

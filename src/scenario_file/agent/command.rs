@@ -23,7 +23,7 @@ choice! {
 section! {
     /// What is said of an agent that is a program.
     CommandKeys, checked by check {
-        /// The program and its arguments. `${prompt}` stands for what the user wants, `${mcp_config}` for the path of the file that says where the servers are (for Codex, for what it says), `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
+        /// The program and its arguments. `${prompt}` is what the user wants, `${mcp_config}` for the path of the file that says where the servers are (for Codex, for what it says), `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
         command: Option<At<Vec<Template>>>,
         /// What the command prints; `generic` unless given.
         format: Option<FormatWord>,
@@ -31,7 +31,7 @@ section! {
         cwd: Option<Template<Word>>,
         /// Environment variables for the command, besides the few it inherits and those of its `format`'s vendor.
         env: Option<Named<Given>>,
-        /// What `${model}` stands for.
+        /// The value of `${model}`.
         model: Option<Template<Word>>,
         /// How long the command may take for all of its work.
         timeout: Option<Timeout>,

@@ -41,7 +41,7 @@ section! {
 section! {
     /// What is said of an agent with a model.
     ModelKeys, checked by check {
-        /// The model, as its API names it. `${NAME}` stands for an environment variable, here and in `base_url` and `extra_headers`.
+        /// The model, as its API names it. `${NAME}` is an environment variable, here and in `base_url` and `extra_headers`.
         model: Field<Template<Word>>,
         /// Where the API is, with or without `/v1`; the vendor's own address unless given.
         base_url: Option<Template<Word>>,

@@ -54,7 +54,7 @@ impl Decode for Pointer {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Word(path) = Word::decode(node, findings)?;
         if !path.starts_with('/') {
-            let message = format!("{} is no JSON pointer", quoted(&path));
+            let message = format!("{} is not a JSON pointer", quoted(&path));
             let hint = format!(
                 "write `/{}`",
                 path.trim_start_matches(['$', '.']).replace('.', "/")

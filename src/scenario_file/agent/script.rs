@@ -17,11 +17,11 @@ section! {
     CallSection {
         /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
         tool: At<Word>,
-        /// The arguments, none unless given; `{{calls.0.json:/id}}` stands for a part of an earlier answer.
+        /// The arguments, none unless given; `{{calls.0.json:/id}}` is a part of an earlier answer.
         args: Option<Arguments>,
         /// Whether the run ends when the call fails; the name of the operation decides unless given.
         critical: Option<bool>,
-        /// The call is meant to fail.
+        /// The call is expected to fail.
         is_error: Option<bool>,
         /// What the answer must hold before the next call: the call, which only reads, is repeated until it does.
         until: Option<UntilSection>,
@@ -39,7 +39,7 @@ section! {
         args: Option<Arguments>,
         /// Remarks for the reader.
         notes: Option<String>,
-        /// The call is meant to fail.
+        /// The call is expected to fail.
         is_error: Option<bool>,
         /// Whether the run ends when the call fails; the name of the operation decides unless given.
         critical: Option<bool>,

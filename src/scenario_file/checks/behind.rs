@@ -67,7 +67,7 @@ impl Document {
 
 /// Without servers behind the ones under test, nothing can be said of them.
 fn without_upstreams(criterion: &CriterionSection, at: Mark, findings: &mut Findings) {
-    let message = "the scenario has no `upstreams`, so nobody hears what arrives there";
+    let message = "the scenario has no `upstreams`, so calls to them are not recorded";
     let called = criterion.upstream_called();
     let name = called.map_or("NAME", |it| it.server.0.as_str());
     let hint = format!(

@@ -132,7 +132,7 @@ impl Document {
         let evaluators = self.evaluator_sections().into_iter();
         for (at, tool) in named.chain(evaluators.flat_map(|(_, it)| it.tools())) {
             if tool.contains('*') {
-                let message = format!("{} is no name of a tool", quoted(tool));
+                let message = format!("{} is not the name of a tool", quoted(tool));
                 let hint = "name each tool; `expected_trajectory: []` says that none is called";
                 findings.error(at, message, Some(hint));
             }
@@ -154,7 +154,7 @@ impl Document {
         if let Some((at, _)) = evaluators.iter().find(|(_, it)| asks(it))
             && self.judge.is_none()
         {
-            let message = "nobody is asked: the scenario has no `judge`";
+            let message = "there is no judge to ask: the scenario has no `judge`";
             let hint = "give it a section `judge`, or name one with `--judge FILE`";
             findings.warning(*at, message, Some(hint));
         }
@@ -264,7 +264,7 @@ impl Document {
                 other.kind == it.kind && other.role == it.role && other.name == it.name
             });
             if same {
-                let message = "the same evaluator stands there already";
+                let message = "the same evaluator is already there";
                 findings.warning(*at, message, Some("one of them is enough"));
             } else if let Some(name) = &it.name
                 && before.any(|(_, other)| other.name.as_ref() == Some(name))
@@ -318,9 +318,9 @@ fn never_passes(kind: &EvaluatorKind, agent: &Agent) -> Option<Never> {
             let no_tokens = it.tokens.is_some() && !counts;
             let no_cost = it.cost.is_some() && !(counts && priced);
             let why = if no_tokens {
-                "nobody counts the tokens of this agent"
+                "the tokens of this agent are not counted"
             } else if no_cost {
-                "nobody knows what this agent costs"
+                "the price of this agent is unknown"
             } else {
                 return None;
             };

@@ -171,7 +171,7 @@ impl Around<'_> {
         let name = server.0.as_str();
         if let Some(of) = of.filter(|it| *it != name) {
             let message = format!("this section is about {} alone", quoted(of));
-            let hint = "what is said of several servers belongs into `ready` of the scenario";
+            let hint = "settings for several servers belong in `ready` of the scenario";
             findings.error(server.at, message, Some(hint));
         } else if !self.servers.is_empty() && !self.servers.iter().any(|it| it.name == name) {
             let names = self.servers.iter().map(|it| it.name.as_str());

@@ -24,7 +24,7 @@ impl Document {
                 template::names(text).find(|it| it.contains('.') && *it != SOURCE_DIR)
             {
                 let message = format!("nothing provides {} here", quoted(name));
-                let hint = "these commands are run without the container: `${NAME}` stands for an environment variable";
+                let hint = "these commands run outside the container: `${NAME}` is replaced by an environment variable";
                 findings.error(at, message, Some(hint));
             }
         }
@@ -72,7 +72,7 @@ impl Document {
             let provided = |it: &str| it.contains('.') || it == CONFIG_FILE;
             for name in template::names(text).filter(|it| provided(it) && *it != SOURCE_DIR) {
                 let message = format!("nothing provides {} here", quoted(name));
-                let hint = "upstreams are started first: the others are told where they are";
+                let hint = "upstreams are started first: the others receive their addresses";
                 findings.error(at, message, Some(hint));
             }
         }
@@ -106,9 +106,9 @@ impl Document {
             for it in references.filter(|it| it.value >= before) {
                 let number = it.value;
                 let message = if number >= count {
-                    format!("`calls.{number}` is no call of the script, which has {count}")
+                    format!("`calls.{number}` is not a call of the script, which has {count}")
                 } else if number == before {
-                    format!("`calls.{number}` is the call that the reference stands in")
+                    format!("`calls.{number}` is the call that contains the reference")
                 } else {
                     format!("`calls.{number}` is made later than the call that refers to it")
                 };

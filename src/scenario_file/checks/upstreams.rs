@@ -32,12 +32,11 @@ impl Document {
         for (name, _) in self.upstream_sections() {
             if servers.iter().any(|it| it.name == name.value) {
                 let message = format!("a server is named {}, too", quoted(name));
-                let hint =
-                    "what stands behind the servers needs names of its own, to be told from them";
+                let hint = "upstreams need names that no server has";
                 findings.error(name.at, message, Some(hint));
             }
             if !is_plain(name) {
-                let message = "is no name that `${upstream.NAME.url}` could hold";
+                let message = "is not a name that `${upstream.NAME.url}` could hold";
                 let hint = "use letters, digits, `-` and `_`";
                 findings.error(name.at, message, Some(hint));
             }
@@ -61,7 +60,7 @@ impl Document {
                 if let Some(hint) = self.unknown_upstream(name) {
                     let place = findings.place(findings.mark_of_offset(source, place.start));
                     let message = format!(
-                        "nothing in the scenario provides {}, which stands at {place}",
+                        "nothing in the scenario provides {}, used at {place}",
                         quoted(name)
                     );
                     findings.error(file.at, message, Some(hint));
@@ -69,7 +68,7 @@ impl Document {
             }
             self.check_spelling(&text, (source, file.at), findings);
         } else if let (Some((_, name)), [_, ..]) = (found.first(), self.upstream_sections()) {
-            let message = format!("`{{{{{name}}}}}` is filled in there, and nobody reads the file");
+            let message = format!("`{{{{{name}}}}}` is filled in there, but the file is not read");
             let hint = "say with `docker.config_target` where a container finds it, or hand it to a server with `${config_file}`";
             findings.error(file.at, message, Some(hint));
         }
@@ -86,10 +85,7 @@ impl Document {
         }
         for (place, name, meant) in misspelt_references(text) {
             let place = findings.place(findings.mark_of_offset(source, place.start));
-            let message = format!(
-                "{}, which stands at {place}, is not filled in",
-                quoted(name)
-            );
+            let message = format!("{} at {place} is not filled in", quoted(name));
             let hint = match self.unknown_upstream(&meant) {
                 None => format!("did you mean `{meant}`?"),
                 Some(hint) => hint,
@@ -122,7 +118,7 @@ impl Document {
             let url = template::upstream_url_name(name);
             if !mentioned.contains(url.as_str()) && !in_config.contains(&url) {
                 let message = format!(
-                    "nobody is told where {} is, and so nobody can call it",
+                    "nothing refers to the address of {}, so nothing can call it",
                     quoted(name)
                 );
                 let hint = format!(

@@ -216,7 +216,7 @@ pub(in crate::scenario_file) fn wrong_kind<T>(
 ) -> Option<T> {
     let hint = match node.content {
         Content::Bool(_) | Content::Number(_) if expected.contains("text") => {
-            Some("put it into quotes if it is meant as text")
+            Some("put it in quotes if it is text")
         }
         _ => None,
     };

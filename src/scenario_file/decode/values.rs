@@ -123,7 +123,7 @@ impl Decode for Pattern {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
-            let message = format!("{} is no regular expression: {reason}", quoted(&text));
+            let message = format!("{} is not a regular expression: {reason}", quoted(&text));
             return findings.refuse(node.at, message, NO_HINT);
         }
         Some(Self(text))
@@ -140,7 +140,7 @@ impl Decode for PathText {
         match JsonPath::parse(&text) {
             Ok(path) => Some(Self(path)),
             Err(problem) => {
-                let message = format!("{} is no path: {problem}", quoted(&text));
+                let message = format!("{} is not a path: {problem}", quoted(&text));
                 let hint = "write `/tools/0/name` or `$.tools[*].name`, and `$` for all of it";
                 findings.refuse(node.at, message, Some(hint))
             }
@@ -331,7 +331,7 @@ impl Decode for Size {
         let written = node.as_written();
         let size = bytes(&written.to_ascii_lowercase()).filter(|it| i64::try_from(*it).is_ok());
         if size.is_none_or(|it| it == 0) {
-            let message = format!("{} is no amount of memory", quoted(&written));
+            let message = format!("{} is not an amount of memory", quoted(&written));
             return findings.refuse(node.at, message, Some("write it like 512m, 2g or 1.5g"));
         }
         size.map(Self)
@@ -381,7 +381,7 @@ impl Decode for Wait {
             _ => return wrong_kind(node, "a length of time", findings),
         };
         let Some(wait) = wait else {
-            let message = format!("{} is no length of time", quoted(&node.as_written()));
+            let message = format!("{} is not a length of time", quoted(&node.as_written()));
             return findings.refuse(node.at, message, hint);
         };
         if wait > MAX_WAIT {

@@ -9,7 +9,7 @@ use crate::scenario_file::decode::{At, Named, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
-    /// A program that judges a run. It gets the run as JSON on its stdin, and writes `{"passed", "score", "message", "details"}` to its stdout; `mcp-eval schema` has the schemas of both. `${NAME}` stands for an environment variable.
+    /// A program that judges a run. It gets the run as JSON on its stdin, and writes `{"passed", "score", "message", "details"}` to its stdout; `mcp-eval schema` has the schemas of both. `${NAME}` is an environment variable.
     CommandKeys {
         /// The program and its arguments. A relative path with a `/` belongs to this file's folder.
         command: At<Vec<Template>>,

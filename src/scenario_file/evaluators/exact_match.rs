@@ -31,9 +31,9 @@ section! {
     ExactMatchKeys {
         /// `answer`: what a tool answered. `final_text`: the agent's last words. `answer` unless given.
         r#in: Option<At<ValueSourceWord>>,
-        /// The tool whose answer is meant; its last one, unless `call` says which.
+        /// The tool whose answer is checked; its last one, unless `call` says which.
         tool: Option<At<Word>>,
-        /// The number of the call whose answer is meant, counted from 1: among those of `tool`, or among all. The last one unless given.
+        /// The number of the call whose answer is checked, counted from 1: among those of `tool`, or among all. The last one unless given.
         call: Option<At<Count>>,
         /// The place in its JSON that is compared: a JSON pointer such as `/id`, or a JSON path. Where it leads to several places, each of them is. All of it unless given.
         path: Option<PathText>,
@@ -66,7 +66,7 @@ impl ExactMatchKeys {
         if let (Some(how), Likeness::Partial) = (&self.r#match, likeness)
             && is_empty(&self.value.0)
         {
-            let message = "nothing of the value must be there, so that any of its kind will do";
+            let message = "nothing of the value must be there, so any value of its kind passes";
             findings.warning(how.at, message, Some("say what must be in it"));
         }
         ExactMatch {

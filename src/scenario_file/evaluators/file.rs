@@ -10,9 +10,9 @@ use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
-    /// A file after the run. It is looked at while servers that outlive a run still stand, and before the commands under `after` are run.
+    /// A file after the run. It is checked while servers that outlive a run are still up, and before the commands under `after` are run.
     FileKeys {
-        /// The file, relative to this one. `${NAME}` stands for an environment variable.
+        /// The file, relative to this one. `${NAME}` is an environment variable.
         path: At<Word>,
         /// The server in whose working folder (its `cwd`) `path` begins.
         server: Option<At<Word>>,
@@ -85,11 +85,11 @@ pub(super) fn place(
         }
     };
     if path.0.starts_with("~/") {
-        let message = "`~` stands for nothing here";
+        let message = "`~` is not expanded here";
         return findings.refuse(path.at, message, Some("write `${HOME}/…`"));
     }
     if container.is_some() && !path.0.starts_with(['/', '$']) {
-        let message = format!("{} is no absolute path", quoted(&path.0));
+        let message = format!("{} is not an absolute path", quoted(&path.0));
         let hint = "in a container, a path begins at its root: `/data/orders.json`";
         return findings.refuse(path.at, message, Some(hint));
     }

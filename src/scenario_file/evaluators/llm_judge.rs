@@ -132,13 +132,13 @@ fn check(keys: &StandardKeys, at: Mark, findings: &mut Findings) {
         (Some(_), None) | (None, Some(_)) => {}
         (None, None) => {
             let hint = "write `criteria: The order is paid once.`, or a `rubric` with `dimensions`";
-            findings.error(at, "says nothing of what is judged by", Some(hint));
+            findings.error(at, "does not say what to judge by", Some(hint));
         }
         (Some(_), Some(_)) => {
             let hint = "keep one of the two; a criterion can be a dimension of the rubric";
             findings.error(
                 at,
-                "`criteria` and `rubric` both say what is judged by",
+                "`criteria` and `rubric` both say what to judge by",
                 Some(hint),
             );
         }
@@ -172,7 +172,7 @@ fn check_rubric(rubric: &RubricSection, _: Mark, findings: &mut Findings) {
         }
         for (score, _) in dimension.anchors.iter().flat_map(|it| &it.0) {
             if anchored(&score.value).is_none() {
-                let message = format!("{} is no score from 0 to 1", quoted(&score.value));
+                let message = format!("{} is not a score from 0 to 1", quoted(&score.value));
                 let hint = "anchors say what scores mean: `anchors: { 1: all of it, 0: nothing }`";
                 findings.error(score.at, message, Some(hint));
             }

@@ -28,7 +28,7 @@ impl Decode for SchemaValue {
                 findings.depends_on(&file);
                 let read = findings.read_bytes(&file, MAX_SCHEMA);
                 let read = read.and_then(|bytes| {
-                    serde_json::from_slice(&bytes).map_err(|error| format!("is no JSON: {error}"))
+                    serde_json::from_slice(&bytes).map_err(|error| format!("is not JSON: {error}"))
                 });
                 match read {
                     Ok(schema) => schema,

@@ -74,7 +74,7 @@ impl SchemaKeys {
         let given = [tool, call, path, server, container];
         for (key, at, fits) in given.into_iter().flatten() {
             if !fits {
-                let message = format!("`{key}` means nothing for what is validated");
+                let message = format!("`{key}` does not apply to what is validated");
                 findings.error(at, message, NO_HINT);
             }
         }

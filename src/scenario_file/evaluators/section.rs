@@ -65,7 +65,7 @@ section! {
     EvaluatorKeys {
         /// What reports call it.
         name: Option<Word>,
-        /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given; an `llm-judge`, and what holds one that is not told to gate, is `advisory` unless nothing else in the scenario can fail.
+        /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given; an `llm-judge`, and what holds one without `role: gating`, is `advisory` unless nothing else in the scenario can fail.
         role: Option<RoleWord>,
         /// What its score counts for among the gating ones; 1 unless given.
         weight: Option<Weight>,
@@ -73,7 +73,7 @@ section! {
 }
 
 section! {
-    /// Several evaluators. What they say of `role` and `weight` means nothing here, but for a judge that is told to gate.
+    /// Several evaluators. What they say of `role` and `weight` means nothing here, but for a judge with `role: gating`.
     SeveralKeys {
         /// The evaluators.
         of: At<Vec<At<EvaluatorSection>>>,
@@ -81,7 +81,7 @@ section! {
 }
 
 section! {
-    /// One evaluator. What it says of `role` and `weight` means nothing here, but for a judge that is told to gate.
+    /// One evaluator. What it says of `role` and `weight` means nothing here, but for a judge with `role: gating`.
     OneKey {
         /// The evaluator.
         of: Box<At<EvaluatorSection>>,

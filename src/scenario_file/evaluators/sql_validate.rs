@@ -18,15 +18,15 @@ use crate::sql::{self, Database};
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 section! {
-    /// A query to a database after the run. All that is said of its rows must hold. It is asked while servers that outlive a run still stand, and before the commands under `after` are run.
+    /// A query to a database after the run. All that is said of its rows must hold. It is asked while servers that outlive a run are still up, and before the commands under `after` are run.
     SqlKeys {
-        /// The file of SQLite, relative to this one; or `postgres://user:password@host:port/name`, `mysql://…`, `mariadb://…`. `${NAME}` stands for an environment variable.
+        /// The file of SQLite, relative to this one; or `postgres://user:password@host:port/name`, `mysql://…`, `mariadb://…`. `${NAME}` is an environment variable.
         database: Template<Word>,
         /// One `select`, with a placeholder for each parameter: `?`, or `$1` for PostgreSQL. Nothing is changed: the transaction only reads.
         query: At<Word>,
         /// What is bound to the placeholders, in their order: texts, numbers, true, false and null.
         parameters: Option<Vec<At<Parameter>>>,
-        /// The only value of the only row; a list stands for all rows, as `rows` does.
+        /// The only value of the only row; a list gives all rows, as `rows` does.
         equals: Option<At<Wanted>>,
         /// All rows in their order: each a list of its values, or a map of the columns that matter.
         rows: Option<At<Vec<At<Row>>>>,
@@ -94,7 +94,7 @@ impl SqlKeys {
         let rows = self.rows.as_ref();
         let rows = rows.map(|it| it.iter().map(|it| it.value.0.clone()).collect());
         if let Some((at, Value::Object(_))) = &equals {
-            let message = "a row is no single value";
+            let message = "a row is not a single value";
             findings.error(*at, message, Some("write `rows: [{ column: value }]`"));
         }
         let wanted = WantedRows {
@@ -118,7 +118,7 @@ fn listed(rows: &[Value], at: Mark, findings: &mut Findings) -> Option<Vec<Wante
     let read: Option<Vec<WantedRow>> = rows.iter().map(row).collect();
     if read.is_none() {
         let message =
-            "a list stands for rows, and each is a list of its values or a map of its columns";
+            "a list holds rows, and each row is a list of its values or a map of its columns";
         findings.error(at, message, Some("write `equals: [[1, paid]]`"));
     }
     read

@@ -103,7 +103,7 @@ pub(super) fn only_one<const N: usize>(
     let mut given = ways.into_iter().filter_map(|(name, it)| Some((name, it?)));
     let Some((first, (_, wanted))) = given.next() else {
         let hint = format!("give one of {}", names.join(", "));
-        return findings.refuse(at, "does not say which text is meant", Some(hint));
+        return findings.refuse(at, "does not say which text is expected", Some(hint));
     };
     if let Some((second, (at, _))) = given.next() {
         let message = format!("`{first}` and `{second}` exclude each other");

@@ -65,7 +65,7 @@ section! {
     WantedKeys, checked by check_wanted {
         /// `mcp__<server>__<tool>`, or the tool's bare name.
         tool: At<Word>,
-        /// The arguments that are meant.
+        /// The arguments to look for.
         args: Option<Object>,
         /// `partial`: these arguments, and there may be more. `exact`: these and no others. `regex`: texts are regular expressions. `partial` unless given.
         r#match: Option<At<ArgumentsMatchWord>>,
@@ -91,13 +91,13 @@ section! {
     PatternKeys, checked by check_pattern {
         /// `mcp__<server>__<tool>`, or the tool's bare name.
         tool: At<Word>,
-        /// The arguments that are meant; any unless given.
+        /// The arguments to look for; any unless given.
         args: Option<Object>,
         /// How `args` are compared: `partial`, `exact` or `regex`; `partial` unless given.
         r#match: Option<At<ArgumentsMatchWord>>,
         /// Instead of `args`: a JSON Schema by which the arguments are valid.
         args_schema: Option<SchemaValue>,
-        /// What the answer is like that is meant; any unless given.
+        /// What the answer to look for is like; any unless given.
         answer: Option<AnswerKeys>,
     }
 }
@@ -309,7 +309,7 @@ fn check_required(section: &ToolCallsKeys, findings: &mut Findings) {
             && let Some(max) = call.max.as_ref().filter(|it| it.value.0 == 0)
             && call.min.is_none()
         {
-            let message = "a required call is made at least once, and at most 0 times are none";
+            let message = "a required call is made at least once, but at most 0 times is never";
             let hint = format!(
                 "`prohibited: [{}]` says that there must be none",
                 call.tool.0
@@ -357,7 +357,7 @@ fn check_arguments(
                     let error = error.to_string();
                     let reason = error.lines().last().unwrap_or_default();
                     let reason = reason.trim_start_matches("error: ");
-                    let message = format!("{} is no regular expression: {reason}", quoted(text));
+                    let message = format!("{} is not a regular expression: {reason}", quoted(text));
                     findings.error(how.at, message, NO_HINT);
                 }
             });

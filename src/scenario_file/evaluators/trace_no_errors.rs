@@ -5,7 +5,7 @@ use crate::scenario_file::decode::section;
 use crate::scenario_file::decode::values::Times;
 
 section! {
-    /// Nothing goes wrong on the way: no call fails, none breaks the protocol, and no answer that is marked as fine says that it is an error. Calls that are meant to fail (`is_error`) may.
+    /// Nothing goes wrong on the way: no call fails, none breaks the protocol, and no answer that is marked as fine says that it is an error. Calls that are expected to fail (`is_error`) may.
     TraceKeys {
         /// How many failed calls are forgiven because a later one of the same tool is fine; 0 unless given.
         max_retries: Option<Times>,

@@ -42,7 +42,7 @@ section! {
         tags: Option<Field<Vec<Word>>>,
         /// A configuration file, looked for beside this file, above it and in the working directory; one of an MCP client gives servers.
         config_file: Option<Field<At<Word>>>,
-        /// What the user asks for. `{{name}}` stands for a variable.
+        /// What the user asks for. `{{name}}` is a variable.
         user_intent: Option<Field<String>>,
         /// What the user says, message by message, each after the agent is done with the one before; instead of `user_intent`.
         turns: Option<Field<At<Vec<Word>>>>,
@@ -58,13 +58,13 @@ section! {
         variables: Option<Field<Named<VariableValue>>>,
         /// Other values for variables, by the name of the environment that they are for: `--environment NAME` takes them. Usually in `_defaults.yaml`.
         environments: Option<Field<Named<Named<VariableValue>>>>,
-        /// Rows of which each makes a scenario of its own: `{{row.column}}` stands for what the row holds wherever variables are filled in.
+        /// Rows of which each makes a scenario of its own: `{{row.column}}` is replaced by the row's value wherever variables are filled in.
         dataset: Option<Field<DatasetSection>>,
         /// Regular expressions for texts that are secret, and texts that are none: secrets are replaced before anything is stored or shown.
         redact: Option<Field<RedactSection>>,
         /// The servers, by the name their tools are addressed with.
         servers: Option<Field<Named<ServerSection>>>,
-        /// Servers behind those, which a proxy calls, by name: what they hear is recorded, too. `{{upstream.NAME.url}}` in `config_file`, or `${upstream.NAME.url}` where a server or its container is started, tells the proxy where they are.
+        /// Servers behind those, which a proxy calls, by name: calls to them are recorded, too. `{{upstream.NAME.url}}` in `config_file`, or `${upstream.NAME.url}` where a server or its container is started, tells the proxy where they are.
         upstreams: Option<Field<Named<UpstreamSection>>>,
         /// What the mock servers offer and answer, by the server's name.
         mcp_interactions: Option<Field<Named<MockSection>>>,
@@ -104,7 +104,7 @@ section! {
         golden: Option<Field<At<Word>>>,
         /// With `kind: retrieval`: how the search is asked, as in `mcp-eval retrieval --search`. A name, a file, or its keys themselves; `mcpproxy-rest` unless given.
         search: Option<Field<At<SearchValue>>>,
-        /// With `kind: retrieval`: where a search over HTTP is. `${docker.url}` and the like stand for what a container or the environment gives; where the first server over HTTP is unless given, and without one what `MCPPROXY_BASE_URL` says.
+        /// With `kind: retrieval`: where a search over HTTP is. `${docker.url}` and the like are replaced by what a container or the environment gives; where the first server over HTTP is unless given, and without one what `MCPPROXY_BASE_URL` says.
         base_url: Option<Field<Template<Word>>>,
         /// With `kind: retrieval`: the key that it is asked with, best from the environment: `${NAME}`; what `MCPPROXY_API_KEY` says unless given.
         api_key: Option<Field<Template<Word>>>,

@@ -18,8 +18,8 @@ impl Decode for LabelPath {
             .map(str::to_owned)
             .collect();
         if steps.is_empty() || steps.iter().any(String::is_empty) {
-            let message = format!("{} is no way to an argument", quoted(&text));
-            let hint = "write `args.name`, or `args.request.tool` for what lies deeper";
+            let message = format!("{} is not the path of an argument", quoted(&text));
+            let hint = "write `args.name`, or `args.request.tool` for a nested argument";
             return findings.refuse(node.at, message, Some(hint));
         }
         Some(Self(steps))

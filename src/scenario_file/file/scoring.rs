@@ -81,7 +81,7 @@ section! {
         reads: Option<Vec<ReadSection>>,
         /// Whether whatever changed fails, save slower calls and tokens, which have a `gate` of their own; `false` unless given.
         strict: Option<bool>,
-        /// JSON paths into answers that are left out of the comparison; `*` stands for any key or index.
+        /// JSON paths into answers that are left out of the comparison; `*` matches any key or index.
         ignore: Option<Vec<Word>>,
         /// What tells that an answer is an error although the server does not say so, besides the usual signs; `false` looks for none.
         errors: Option<ErrorsSection>,

@@ -47,7 +47,7 @@ fn read(path: &Path, findings: &mut Findings) -> Option<LoadedJudge> {
     if let Some(entry) = entries.iter().find(|it| it.key == SECTION)
         && entries.len() > 1
     {
-        let message = "stands beside other keys";
+        let message = "must be the only key";
         return findings.refuse(entry.key_at, message, NO_HINT);
     }
     loaded(&JudgeSection::decode(section, findings)?)

@@ -68,11 +68,11 @@ choice! {
 section! {
     /// What is said of every judge.
     JudgeKeys, checked by check {
-        /// The model, as its API names it. `${NAME}` stands for an environment variable, here and in `base_url` and `extra_headers`.
+        /// The model, as its API names it. `${NAME}` is an environment variable, here and in `base_url` and `extra_headers`.
         model: Field<Template<Word>>,
         /// The environment variable that holds the key: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` unless given, and none where `base_url` is not the vendor's.
         api_key_env: Option<Word>,
-        /// What the judge is told besides what all are.
+        /// Instructions for the judge besides those that all get.
         system: Option<String>,
         /// How much chance the model is allowed; sent only if it is given.
         temperature: Option<TemperatureSection>,

@@ -53,7 +53,7 @@ impl ConfigFile {
             let (message, hint) = if places.iter().any(|it| it.is_dir()) {
                 (
                     format!("{} is a folder, and no file", quoted(&named.0)),
-                    "name the file in it that is meant",
+                    "name a file in it",
                 )
             } else {
                 (

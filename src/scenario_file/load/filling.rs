@@ -147,7 +147,7 @@ impl<'a> Filling<'a> {
                 Some(value) => {
                     if matches!(value, Content::Null) && reference.trim().starts_with(ROW) {
                         let hint = "write `\"\"` for an empty text, or leave the row out";
-                        self.findings.error(at, "`null` is no text", Some(hint));
+                        self.findings.error(at, "`null` is not text", Some(hint));
                     }
                     let value = Node { at, content: value }.as_written();
                     if value.contains(['{', '}']) {
@@ -195,7 +195,7 @@ impl<'a> Filling<'a> {
                 "it ends before the first `}}` where its own braces are balanced",
             ),
             Flaw::Form => (
-                format!("{} is no reference to an earlier answer", quoted(name)),
+                format!("{} is not a reference to an earlier answer", quoted(name)),
                 "write `calls.0.json:/path/in/it`, `calls.0.text` or `calls.0.text:REGEX`",
             ),
         };
@@ -234,7 +234,7 @@ impl<'a> Filling<'a> {
             let hint = separated.or_else(|| did_you_mean(name, known));
             let hint = hint.unwrap_or_else(|| {
                 let way_out = if name.starts_with("row.") {
-                    "a column of the scenario's `dataset` is meant by `row.` and its name"
+                    "a column of the scenario's `dataset` is written `row.` and its name"
                 } else {
                     "give it a value under `variables`"
                 };

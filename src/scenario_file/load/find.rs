@@ -86,7 +86,7 @@ pub fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Finding>) {
 fn way_out(path: &Path) -> String {
     let shown = path.display();
     let why = if path.is_dir() {
-        format!("the folder `{shown}` holds no file that ends in .yaml or .yml")
+        format!("the folder `{shown}` has no file that ends in .yaml or .yml")
     } else if path.symlink_metadata().is_ok() {
         let is_suite = absolute(path)
             .parent()
@@ -99,9 +99,9 @@ fn way_out(path: &Path) -> String {
             .file_name()
             .is_some_and(|it| DEFAULTS.iter().any(|name| it == *name));
         if !gives_defaults {
-            return format!("`{shown}` begins with `_`, so it is no scenario");
+            return format!("`{shown}` begins with `_`, so it is not a scenario");
         }
-        format!("`{shown}` gives defaults to scenarios, and is none")
+        format!("`{shown}` has defaults for scenarios, and is not a scenario")
     } else if is_literal(path) {
         format!("there is no `{shown}` here")
     } else {
@@ -153,7 +153,7 @@ impl Search {
         let pattern = match Pattern::new(text.trim_end_matches('/')) {
             Ok(pattern) => pattern,
             Err(error) => {
-                let message = format!("is no valid pattern: {}", error.msg);
+                let message = format!("is not a valid pattern: {}", error.msg);
                 self.findings
                     .push(Finding::about(path.display(), Severity::Error, message));
                 return;
@@ -226,7 +226,7 @@ impl Search {
     fn unreadable(&mut self, folder: &Path, error: &walkdir::Error) {
         let path = error.path().unwrap_or(folder);
         if error.loop_ancestor().is_some() {
-            let message = "is a link to a folder it lies in; not followed";
+            let message = "is a link to a folder that contains it; not followed";
             let finding = Finding::about(path.display(), Severity::Warning, message);
             self.findings.push(finding);
         } else if !path.is_symlink() || is_scenario_file(path) {

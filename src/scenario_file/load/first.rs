@@ -103,7 +103,7 @@ pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> (String, usize
         }
     }
     if !own.is_empty() {
-        text.push_str("variables: # they stand for themselves\n");
+        text.push_str("variables: # kept as they are\n");
     }
     for (name, reference) in own {
         let _ = writeln!(

@@ -389,7 +389,7 @@ impl<'a> Loader<'a> {
         };
         if let Some(other) = files.next() {
             let message = format!(
-                "stands beside `{}`; a folder has one file of defaults",
+                "is in the same folder as `{}`; a folder has one file of defaults",
                 path.display()
             );
             let finding = Finding::about(other.display(), Severity::Error, message);
@@ -400,7 +400,7 @@ impl<'a> Loader<'a> {
         if let Some(document) = &document {
             if let Some(name) = document.entries().iter().find(|it| it.key == "name") {
                 let message = "`name` has no place among defaults";
-                let hint = "each scenario has a name of its own";
+                let hint = "scenario names must be unique";
                 self.findings.error(name.key_at, message, Some(hint));
             }
             if !matches!(document.content, Content::Null) {

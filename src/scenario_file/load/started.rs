@@ -77,7 +77,7 @@ fn texts(node: &mut Node, secrets: &[SecretVariable], filling: &mut Filling<'_>)
                 None
             } else if is_secret {
                 let message = format!("the secret {} is not filled in here", quoted(name));
-                let hint = "write `${NAME}`, which stands for an environment variable";
+                let hint = "write `${NAME}` for an environment variable";
                 filling.wrong(it.at, reference, &message, hint);
                 None
             } else if is_variable(name) {
@@ -88,7 +88,7 @@ fn texts(node: &mut Node, secrets: &[SecretVariable], filling: &mut Filling<'_>)
             };
             match value {
                 Some(Content::Null) => {
-                    filling.wrong(it.at, reference, "`null` is no text", NULL);
+                    filling.wrong(it.at, reference, "`null` is not text", NULL);
                 }
                 Some(content) => {
                     let value = Node { at: it.at, content }.as_written();
@@ -123,7 +123,7 @@ fn refuse(node: &mut Node, filling: &mut Filling<'_>) {
         while let Some((_, reference, behind)) = reference(rest) {
             if is_variable(reference.trim()) {
                 let message = "variables are not filled in here";
-                let hint = "it is made once for all scenarios and rows: write `${NAME}`, which stands for an environment variable";
+                let hint = "it is made once for all scenarios and rows: write `${NAME}` for an environment variable";
                 filling.wrong(it.at, reference, message, hint);
             }
             rest = behind;

@@ -67,7 +67,7 @@ pub(in crate::scenario_file) fn fill(
     {
         for entry in entries {
             if !is_name(&entry.key) {
-                let message = format!("{} is no name for a variable", quoted(&entry.key));
+                let message = format!("{} is not a name for a variable", quoted(&entry.key));
                 let hint = "use letters, digits, `_` and `-`";
                 findings.error(entry.key_at, message, Some(hint));
             }
@@ -149,8 +149,8 @@ pub(in crate::scenario_file) fn refuse_unfilled_rows(document: &Node, findings: 
                 return;
             };
             let at = findings.find_word(node.at, reference);
-            let message = format!("{} stands for nothing here", quoted(reference.trim()));
-            let hint = "rows are filled in in `name`, `description`, the user's texts, calls, expectations and evaluators";
+            let message = format!("{} is not filled in here", quoted(reference.trim()));
+            let hint = "rows can be used in `name`, `description`, the user's texts, calls, expectations and evaluators";
             findings.error(at, message, Some(hint));
         });
     }
@@ -178,7 +178,7 @@ impl Secrets {
     fn take(&mut self, name: &str, leaf: &Node, expands: bool, findings: &mut Findings) -> Content {
         let Content::Text(written) = &leaf.content else {
             let message = format!("the secret {} must be text", quoted(name));
-            findings.error(leaf.at, message, Some("put it into quotes"));
+            findings.error(leaf.at, message, Some("put it in quotes"));
             return leaf.content.clone();
         };
         let value = if expands && !findings.is_literal(leaf.at) {
@@ -200,7 +200,7 @@ impl Secrets {
         };
         if value.len() < SHORTEST_SECRET {
             let message = format!(
-                "the secret {} is shorter than {SHORTEST_SECRET} bytes, and could not be told from other text",
+                "the secret {} is shorter than {SHORTEST_SECRET} bytes, and could not be distinguished from other text",
                 quoted(name)
             );
             findings.error(leaf.at, message, NO_HINT);

@@ -28,7 +28,7 @@ section! {
         fpr_ceiling: Option<At<Fraction>>,
         /// Of scanners: how many scans of each may end without a verdict; none unless given.
         allow_errors: Option<At<Times>>,
-        /// Of scanners: the share of malicious tools for which the precision is told, too. It gates nothing.
+        /// Of scanners: the share of malicious tools for which the precision is reported, too. It gates nothing.
         prevalence: Option<At<Fraction>>,
     }
 }
@@ -65,7 +65,7 @@ impl Decode for Day {
         let text = String::decode(node, findings)?;
         let day: Option<Date> = text.parse().ok();
         if day.is_none() {
-            let message = format!("{} is no date such as 2026-12-31", quoted(&text));
+            let message = format!("{} is not a date such as 2026-12-31", quoted(&text));
             findings.error(node.at, message, NO_HINT);
         }
         day.map(Self)

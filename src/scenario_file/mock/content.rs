@@ -33,7 +33,7 @@ kinds! {
 section! {
     /// What is said of every content block.
     BlockKeys {
-        /// For whom the block is meant, and how important it is.
+        /// Whom the block is for, and how important it is.
         annotations: Option<BlockAnnotationsSection>,
         /// `_meta` of the block, served as written.
         _meta: Option<Object>,

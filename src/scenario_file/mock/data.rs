@@ -48,6 +48,6 @@ pub(in crate::scenario_file) fn check_base64(data: Option<&At<String>>, findings
         && !data.value.contains("{{")
     {
         let hint = "the fault `invalid_base64` sends such data on purpose";
-        findings.error(data.at, "is no Base64", Some(hint));
+        findings.error(data.at, "is not Base64", Some(hint));
     }
 }

@@ -44,7 +44,7 @@ choice! {
 section! {
     /// One request to the model and what is answered: `text` and `tool_calls`, or an `error`, or a `fault`.
     InteractionSection, checked by check {
-        /// What the request must hold; else it is refused and told what it lacks.
+        /// What the request must hold; else it is refused, with what it lacks.
         expect: Option<ExpectationSection>,
         /// What the model says.
         text: Option<At<String>>,
@@ -52,7 +52,7 @@ section! {
         tool_calls: Option<At<Vec<ToolCallSection>>>,
         /// Why the model stops; `done` unless given.
         stop: Option<At<StopWord>>,
-        /// How many tokens it took; none of them is told unless given.
+        /// How many tokens it took; none is reported unless given.
         usage: Option<At<UsageSection>>,
         /// An error instead of an answer.
         error: Option<At<LlmErrorSection>>,
@@ -178,13 +178,13 @@ fn check(interaction: &InteractionSection, at: Mark, findings: &mut Findings) {
     let fault = interaction.fault.as_ref().map(At::mark);
     let hint = "give `text` and `tool_calls`, or an `error`, or a `fault`";
     match [answer, error, fault].iter().flatten().count() {
-        0 => findings.error(at, "says nothing of what is answered", Some(hint)),
+        0 => findings.error(at, "does not say what to answer", Some(hint)),
         1 => {}
         _ => findings.error(at, "is more than one kind of answer", Some(hint)),
     }
     if let (Some(times), Some(_)) = (&interaction.times, answer) {
         let message = "`times` means nothing for an answer of the model";
-        let hint = "each request has an answer of its own";
+        let hint = "each request needs its own answer";
         findings.error(times.at, message, Some(hint));
     }
 }

@@ -22,7 +22,7 @@ section! {
         arguments: Option<Vec<PromptArgumentSection>>,
         /// `_meta` of the prompt, served as written.
         _meta: Option<Object>,
-        /// What it says; `{{args.NAME}}` stands for an argument.
+        /// What it says; `{{args.NAME}}` is an argument.
         messages: Vec<MessageSection>,
     }
 }

@@ -58,6 +58,6 @@ fn check_one(inner: &str, node: &Node, findings: &mut Findings) {
         return;
     }
     let at = findings.find_word(node.at, inner);
-    let message = format!("{} is no reference, and stays as it is", quoted(inner));
+    let message = format!("{} is not a reference, and stays as it is", quoted(inner));
     findings.warning(at, message, Some(hint));
 }

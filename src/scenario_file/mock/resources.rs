@@ -26,7 +26,7 @@ section! {
         mime_type: Option<String>,
         /// How large it is, in bytes.
         size: Option<i64>,
-        /// For whom it is meant, and how important it is.
+        /// Whom it is for, and how important it is.
         annotations: Option<BlockAnnotationsSection>,
         /// `_meta` of the resource, served as written.
         _meta: Option<Object>,
@@ -54,11 +54,11 @@ section! {
         description: Option<String>,
         /// Their MIME type.
         mime_type: Option<String>,
-        /// For whom they are meant, and how important they are.
+        /// Whom they are for, and how important they are.
         annotations: Option<BlockAnnotationsSection>,
         /// `_meta` of the template, served as written.
         _meta: Option<Object>,
-        /// What they hold: text; `{{uri.NAME}}` stands for a variable of the template.
+        /// What they hold: text; `{{uri.NAME}}` is a variable of the template.
         text: Option<String>,
         /// What they hold: any value, which becomes the text as compact JSON.
         json: Option<Value>,

@@ -16,7 +16,7 @@ use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
-    /// One prepared answer. Texts may hold `{{args.NAME}}`, which stands for an argument of the call.
+    /// One prepared answer. Texts may hold `{{args.NAME}}`, an argument of the call.
     ResponseSection, checked by check_response {
         /// What the arguments of a call must be for this answer to be given; any call unless given.
         r#match: Option<Named<Condition>>,
@@ -64,7 +64,7 @@ section! {
 }
 
 shapes! {
-    /// Content blocks, or a text that stands for one block of text.
+    /// Content blocks, or a text as the only block.
     ContentSection, "text or a list of content blocks" {
         Text => Text(String),
         List => Blocks(Vec<BlockSection>),
@@ -87,8 +87,8 @@ schema!(PlaceText, {"type": "string"});
 fn place(text: &str, at: Mark, findings: &mut Findings) -> Option<Reference> {
     let place = Reference::state(text);
     if place.is_none() {
-        let message = format!("{} is no place", quoted(text));
-        let hint = "write names with dots between them; `[args.id]` stands for a name that a call gives: `orders[args.id].state`";
+        let message = format!("{} is not a place", quoted(text));
+        let hint = "write names with dots between them; `[args.id]` is a name that a call gives: `orders[args.id].state`";
         findings.error(at, message, Some(hint));
     }
     place
@@ -122,7 +122,10 @@ fn check_response(response: &ResponseSection, at: Mark, findings: &mut Findings)
             }
         }
         ([what, ..], Some(fault)) if !fault.carries_an_answer() => {
-            let message = format!("with the fault `{}`, nobody would see {what}", fault.name());
+            let message = format!(
+                "with the fault `{}`, {what} would never be seen",
+                fault.name()
+            );
             findings.error(at, message, NO_HINT);
         }
         ([one, another, ..], _) => {

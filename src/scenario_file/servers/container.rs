@@ -29,7 +29,7 @@ choice! {
 }
 
 section! {
-    /// The container a server under test runs in, reset before each run. `${NAME}` stands for an environment variable.
+    /// The container a server under test runs in, reset before each run. `${NAME}` is an environment variable.
     ContainerSection, checked by check {
         /// The name of an image the engine has. Beside a `build` that needs `${source.dir}`: the image that is used where there is no source.
         image: Option<Template<Word>>,
@@ -216,7 +216,7 @@ impl At<ContainerSection> {
         };
         let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
         if name.is_empty() || !name.chars().all(is_plain) {
-            let message = "is no name that the others could reach it by";
+            let message = "is not a name that the others could reach it by";
             let hint = "use letters, digits, `-` and `_`";
             findings.error(self.at, message, Some(hint));
         }
@@ -275,7 +275,7 @@ fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {
             findings.error(at, "does not say which image to use", Some(hint));
         }
         (Some(_), Some(build)) if !needs_source(&build.value) => {
-            let hint = "`image: null` takes back what a file of defaults says, and so does `build: null`; a `build` that holds `${source.dir}` may stand beside an `image` for those who have no source";
+            let hint = "`image: null` or `build: null` drops what a file of defaults says; a `build` that contains `${source.dir}` can have an `image` beside it, for those without the source";
             findings.error(
                 build.at,
                 "`image` and `build` exclude each other",

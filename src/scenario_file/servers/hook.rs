@@ -17,7 +17,7 @@ shapes! {
 }
 
 section! {
-    /// A command that is run before or after each run. `${NAME}` stands for an environment variable.
+    /// A command that is run before or after each run. `${NAME}` is an environment variable.
     HookFields {
         /// The program and its arguments. A relative path with a `/` belongs to this file's folder.
         command: At<Vec<Template>>,

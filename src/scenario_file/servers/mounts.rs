@@ -43,7 +43,7 @@ impl Decode for MountEntry {
         };
         if parts(&text.0).is_none() {
             let hint = "write SOURCE:TARGET or SOURCE:TARGET:ro, with an absolute path as TARGET";
-            return findings.refuse(node.at, "is no mount", Some(hint));
+            return findings.refuse(node.at, "is not a mount", Some(hint));
         }
         Some(Self::Text(text))
     }
@@ -120,6 +120,6 @@ fn check_mount(mount: &MountFields, at: Mark, findings: &mut Findings) {
 pub(in crate::scenario_file) fn check_absolute(target: &At<Word>, findings: &mut Findings) {
     if !target.0.starts_with('/') && !target.0.starts_with('$') {
         let hint = "a path in the container starts with `/`";
-        findings.error(target.at, "is no absolute path", Some(hint));
+        findings.error(target.at, "is not an absolute path", Some(hint));
     }
 }

@@ -117,7 +117,7 @@ schema!(UntilSection, |generator| {
 });
 
 section! {
-    /// A page that must answer as expected. `${NAME}` stands for an environment variable.
+    /// A page that must answer as expected. `${NAME}` is an environment variable.
     HealthSection, checked by check_health {
         /// The page's path on the server, from the root of its address: `/healthz`. In a container, the server is the container.
         path: Option<Template<Word>>,
@@ -256,13 +256,13 @@ fn check(section: &ReadySection, at: Mark, findings: &mut Findings) {
     let usual = Ready::default().timeout;
     let timeout = section.timeout.map_or(usual, |it| it.0);
     if let Some(settle) = section.settle.as_ref().filter(|it| it.value.0 >= timeout) {
-        let message = "cannot have settled when `timeout` has passed";
+        let message = "must be shorter than `timeout`";
         let hint = format!("give `timeout` more than {timeout:?}, or `settle` less");
         findings.error(settle.at, message, Some(hint));
     }
     if let Some(interval) = section.interval.filter(|it| it.0 >= timeout) {
         let message = format!(
-            "`interval` is {:?}, so that within {timeout:?} everything is asked only once",
+            "`interval` is {:?}, so within {timeout:?} everything is asked only once",
             interval.0
         );
         findings.warning(at, message, NO_HINT);
@@ -317,7 +317,7 @@ fn check_health(section: &HealthSection, at: Mark, findings: &mut Findings) {
             let is_http = ["http://", "https://", "${"];
             if !is_http.iter().any(|it| url.0.starts_with(it)) {
                 let hint = "write it with `http://` or `https://`, or use `path`";
-                findings.error(url.at, "is no address of a page", Some(hint));
+                findings.error(url.at, "is not the address of a page", Some(hint));
             }
         }
         (Some(_), None) => {}

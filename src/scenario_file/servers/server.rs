@@ -16,7 +16,7 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 pub(in crate::scenario_file) type ServerSection = Variant<ServerKeys, ServerKind>;
 
 kinds! {
-    /// A server the scenario uses. `${NAME}` and `${NAME:-default}` stand for environment variables.
+    /// A server the scenario uses. `${NAME}` and `${NAME:-default}` are environment variables.
     ServerKind, by "type" of "server", named "ServerSection", unnamed Unnamed::Keys(
         &[("url", "http"), ("command", "stdio")],
         (
@@ -56,7 +56,7 @@ section! {
         headers: Option<Named<Given>>,
         /// The environment variable that holds the bearer token.
         bearer_token_env: Option<Word>,
-        /// What serves the address: started for each run, and ended after it. `${port}` stands for a free port, here, in `url`, `headers` and the pages of `ready`.
+        /// What serves the address: started for each run, and ended after it. `${port}` is a free port, here, in `url`, `headers` and the pages of `ready`.
         start: Option<At<StdioKeys>>,
         /// A program with its arguments that prints more headers before each run, as a JSON object or in lines `Name: value`: for tokens that expire. What it prints is secret.
         headers_command: Option<At<Vec<Template>>>,

@@ -13,7 +13,7 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 section! {
     /// The system under test.
     SourceSection, checked by check {
-        /// The folder of its source, most often a git repository, relative to this file. `${source.dir}` stands for it in servers, in `docker.build` and in `prepare`.
+        /// The folder of its source, most often a git repository, relative to this file. `${source.dir}` is this folder in servers, in `docker.build` and in `prepare`.
         repo: Option<Template<Word>>,
         /// Commands that make what is started, each a program with its arguments; run in order, and again when `inputs` have changed.
         prepare: Option<Vec<At<Vec<Template>>>>,

@@ -12,7 +12,7 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 pub(in crate::scenario_file) type UpstreamSection = Variant<UpstreamKeys, UpstreamKind>;
 
 kinds! {
-    /// A server behind the ones under test: a proxy calls it, and what it hears is recorded. `${NAME}` and `${NAME:-default}` stand for environment variables.
+    /// A server behind the ones under test: a proxy calls it, and the calls are recorded. `${NAME}` and `${NAME:-default}` are environment variables.
     UpstreamKind, by "type" of "server", named "UpstreamSection", unnamed Unnamed::Keys(
         &[("url", "http"), ("command", "stdio")],
         (
@@ -20,7 +20,7 @@ kinds! {
             "give `type: mock`, or with `tap: true`, `type: http` with `url` or `type: stdio` with `command`",
         ),
     ); {
-        /// A mock server, declared under `mcp_interactions`. What it hears is recorded without further ado.
+        /// A mock server, declared under `mcp_interactions`. Calls to it are recorded.
         "mock" => Mock(Nothing),
         /// A server that is reached over HTTP; `type` may be left out.
         "http" => Http((HttpKeys, TapKeys)),
@@ -42,7 +42,7 @@ section! {
 section! {
     /// What is said of a real server behind the ones under test.
     TapKeys, checked by check_tap {
-        /// Always `true`: a gateway stands in the place of the server, records what it hears and passes it on.
+        /// Always `true`: a gateway takes the place of the server, records the calls and passes them on.
         tap: Option<bool>,
     }
 }
@@ -81,8 +81,9 @@ impl UpstreamSection {
 /// A real server says nothing of what it hears.
 fn check_tap(section: &TapKeys, at: Mark, findings: &mut Findings) {
     if section.tap != Some(true) {
-        let message = "nobody hears what this server is asked";
-        let hint = "add `tap: true`: a gateway then stands in its place, which records what it is asked and passes it on";
+        let message = "calls to this server are not recorded";
+        let hint =
+            "add `tap: true`: a gateway in its place then records the calls and passes them on";
         findings.error(at, message, Some(hint));
     }
 }

@@ -50,7 +50,7 @@ section! {
 section! {
     /// What is run again that could not be run or judged.
     RetriesSection {
-        /// What must have stood in the way.
+        /// What must have been the problem.
         on: At<Vec<TroubleWord>>,
         /// How often at most, after the first time; once unless given.
         times: Option<At<Count>>,
@@ -151,7 +151,7 @@ impl Decode for Day {
         let day = written.parse::<Date>().ok();
         let day = day.filter(|_| written.len() == "2026-12-31".len());
         if day.is_none() {
-            let message = format!("{} is no day", quoted(&written));
+            let message = format!("{} is not a date", quoted(&written));
             findings.error(node.at, message, Some("write it like 2026-12-31"));
         }
         day.map(Self)
@@ -168,7 +168,7 @@ impl Decode for IdPattern {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Word(text) = Word::decode(node, findings)?;
         if let Err(error) = glob::Pattern::new(&text) {
-            let message = format!("{} is no valid pattern: {}", quoted(&text), error.msg);
+            let message = format!("{} is not a valid pattern: {}", quoted(&text), error.msg);
             return findings.refuse(node.at, message, NO_HINT);
         }
         Some(Self(text))

@@ -58,11 +58,11 @@ impl Filled {
             return Some(format!("so it is for {}", row.words));
         };
         let shown: Vec<_> = names.iter().map(|it| quoted(it)).collect();
-        let stands = format!("here stands {}", shown.join(" and "));
+        let filled_in = format!("filled in from {}", shown.join(" and "));
         let of_row = names.iter().any(|it| it.starts_with(ROW));
         Some(match self.row.as_ref().filter(|_| of_row) {
-            Some(row) => format!("{stands} of {}", row.words),
-            None => stands,
+            Some(row) => format!("{filled_in} of {}", row.words),
+            None => filled_in,
         })
     }
 }

@@ -118,7 +118,7 @@ impl Builder<'_> {
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
                 let message = "a second document starts here; only one is read";
-                let hint = "put each scenario into a file of its own";
+                let hint = "put each scenario in its own file";
                 self.findings.error(at, message, Some(hint));
                 return Step::Done;
             }
@@ -220,7 +220,7 @@ impl Builder<'_> {
             return Step::Next;
         }
         let Some(node) = self.anchors.get(&anchor) else {
-            let message = "this alias stands within what it names";
+            let message = "this alias is inside what it refers to";
             self.findings.error(at, message, NONE);
             return Step::Broken;
         };
@@ -247,7 +247,7 @@ impl Builder<'_> {
     fn may_copy(&mut self, weight: usize, at: Mark) -> bool {
         self.copied += weight;
         if self.copied > MAX_COPIED {
-            let message = "anchors and aliases stand for too many values";
+            let message = "anchors and aliases expand to too many values";
             self.findings.error(at, message, NONE);
         }
         self.copied <= MAX_COPIED
@@ -332,7 +332,7 @@ impl Builder<'_> {
             }
             Err(problem) => {
                 let message = format!("{} {problem}", quoted(text));
-                let hint = "put it into quotes if it is meant as text";
+                let hint = "put it in quotes if it is text";
                 self.findings.error(at, message, Some(hint));
                 return Content::Null;
             }

@@ -20,7 +20,7 @@ pub(in crate::scenario_file) fn refuse(node: &Node, findings: &mut Findings) {
 /// Says that a number is not what is written there.
 pub(in crate::scenario_file) fn refuse_one(at: Mark, number: &Number, findings: &mut Findings) {
     let message = format!("has more digits than a number keeps, and would become {number}");
-    findings.error(at, message, Some("put it into quotes, which keep them all"));
+    findings.error(at, message, Some("put it in quotes, which keep them all"));
 }
 
 /// Whether a number, which was read from a text, has another value than the text says.

@@ -33,7 +33,7 @@ struct Source {
 /// What was found so far, with the files it was found in.
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each says something else of what is read"
+    reason = "they say different things about what is read"
 )]
 #[derive(Debug, Clone, Default)]
 pub(in crate::scenario_file) struct Findings {
@@ -134,11 +134,7 @@ impl Findings {
             return true;
         }
         self.names_others = true;
-        self.error(
-            at,
-            "names a file outside of the folder that is served",
-            None::<&str>,
-        );
+        self.error(at, "names a file outside the served folder", None::<&str>);
         false
     }
 

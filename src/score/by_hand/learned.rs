@@ -90,7 +90,7 @@ type Texts = Vec<usize>;
 /// Whether one of the texts has all these tokens.
 fn check(varying: &[VaryingToken], texts: &Texts) -> Result<(), String> {
     let Some(longest) = texts.iter().max() else {
-        return Err("no text stands there, so none of its tokens can vary".to_owned());
+        return Err("there is no text, so none of its tokens can vary".to_owned());
     };
     // If the recorded take had none of the varying tokens, they stand before the named one, or at the end of the text.
     let last = |it: &VaryingToken| it.token.saturating_sub(1).saturating_add(it.tokens);

@@ -51,7 +51,7 @@ impl<'a> Refusals<'a> {
             return vec![Blame {
                 parameter: String::new(),
                 keyword: "type".to_owned(),
-                what: "its schema is no JSON Schema any more".to_owned(),
+                what: "its schema is not a JSON Schema any more".to_owned(),
             }];
         }
         let mut found = Vec::new();

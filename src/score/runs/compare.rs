@@ -343,7 +343,7 @@ fn not_looked_at(
     };
     let behind = if is_upstream_known {
         let count = number(&[ChangeKind::Upstream]);
-        format!(", what is heard behind the server ({count})")
+        format!(", the calls behind the server ({count})")
     } else {
         String::new()
     };

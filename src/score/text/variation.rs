@@ -366,7 +366,7 @@ impl<'a> Texts<'a> {
     /// Whether a token stands where a fixed one was recorded; with what is to be shown of it.
     #[expect(
         clippy::option_option,
-        reason = "whether it matches, and what is to be said of it then"
+        reason = "whether it matches, and what to say of it then"
     )]
     fn fixed(&self, element: usize, b: &Token<'_>, c: &Token<'_>) -> Option<Option<What>> {
         if b.text == c.text {

@@ -37,12 +37,12 @@ pub(crate) fn compare(
         (Some(was), Some(now)) => (&**was, &**now),
         (Some(_), None) => {
             return not_compared(
-                "nobody listened behind the server in this run, although somebody did for the baseline: what the server passes on is not compared",
+                "calls behind the server were recorded for the baseline, but not in this run: what the server passes on is not compared",
             );
         }
         (None, Some(_)) => {
             return not_compared(
-                "nobody listened behind the server for the baseline: record it again to compare what the server passes on",
+                "calls behind the server were not recorded for the baseline: record it again to compare what the server passes on",
             );
         }
     };

@@ -41,7 +41,7 @@ pub(crate) enum Standing {
 }
 
 impl Finding {
-    /// Something that the servers behind received, such as `` `files` heard `find` without `limit` ``.
+    /// Something that the servers behind received, such as `` `files` received `find` without `limit` ``.
     pub(super) fn received(moment: &Moment<'_, '_>, clause: &str) -> Self {
         let when = match moment.call() {
             Some(_) => When::Behind,
@@ -71,7 +71,7 @@ impl Finding {
         }
     }
 
-    /// A place where the arguments of a call differ, given `` `files` heard `find` ``.
+    /// A place where the arguments of a call differ, given `` `files` received `find` ``.
     pub(super) fn of_argument(
         moment: &Moment<'_, '_>,
         received: &str,
@@ -82,8 +82,8 @@ impl Finding {
         let clause = match (&difference.was, &difference.now) {
             (Some(_), None) => format!("{received} without `{place}`"),
             (None, Some(_)) => format!("{received} with a new `{place}`"),
-            _ if difference.worded => format!("{received} with `{place}` worded otherwise"),
-            _ => format!("{received} with another `{place}`"),
+            _ if difference.worded => format!("{received} with `{place}` reworded"),
+            _ => format!("{received} with a different `{place}`"),
         };
         Self {
             was: difference.was.clone(),
@@ -98,7 +98,7 @@ impl Finding {
         let what = match (&header.was, &header.now) {
             (None, _) => format!("`{name}` is passed on to `{server}` now"),
             (_, None) => format!("`{name}` is no longer passed on to `{server}`"),
-            _ => format!("`{name}` is passed on to `{server}` with another value"),
+            _ => format!("`{name}` is passed on to `{server}` with a different value"),
         };
         let shown = |it: &Option<String>| it.as_deref().map(excerpt::of_text);
         Self {
@@ -157,7 +157,7 @@ impl Finding {
     }
 }
 
-/// `` `files` heard `write` 2 times, 1 before ``: how often a tool was called, given one of its calls.
+/// `` `files` received `write` 2 times, 1 before ``: how often a tool was called, given one of its calls.
 pub(super) fn received_times(call: &Call<'_>, before: usize, now: usize) -> String {
     let received = received(call);
     let times = |count: usize| match count {
@@ -168,7 +168,7 @@ pub(super) fn received_times(call: &Call<'_>, before: usize, now: usize) -> Stri
         (_, 0) => {
             let named = call.named();
             let (server, tool) = (named.server, named.tool);
-            format!("`{server}` did not hear `{tool}`{}", times(before))
+            format!("`{server}` did not receive `{tool}`{}", times(before))
         }
         (0, _) => format!("{received}{}, and did not before", times(now)),
         (_, 1) => format!("{received} once, {before} times before"),
@@ -176,8 +176,8 @@ pub(super) fn received_times(call: &Call<'_>, before: usize, now: usize) -> Stri
     }
 }
 
-/// `` `files` heard `find` ``.
+/// `` `files` received `find` ``.
 pub(super) fn received(call: &Call<'_>) -> String {
     let named = call.named();
-    format!("`{}` heard `{}`", named.server, named.tool)
+    format!("`{}` received `{}`", named.server, named.tool)
 }

@@ -225,15 +225,15 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         match partners.place {
             Place::Same => None,
             Place::Reordered { among_effects } => {
-                let clause = format!("{received} in another order");
+                let clause = format!("{received} in a different order");
                 Some((Finding::received(moment, &clause), among_effects))
             }
             Place::Elsewhere => {
                 let now = &calls.current[partners.c];
                 let there = self.moment(self.moments.now(cause(self.lanes.1, now)));
                 let clause = match there.name() {
-                    Some(call) => format!("{received}, which it does behind {call} now"),
-                    None => format!("{received}, which it does before the first call now"),
+                    Some(call) => format!("{received}, now behind {call}"),
+                    None => format!("{received}, now before the first call"),
                 };
                 Some((Finding::received(moment, &clause), true))
             }

@@ -45,7 +45,7 @@ pub(super) async fn get(State(server): State<Arc<Server>>, visitor: Visitor) -> 
     let may_write = options.allowed.write;
     let some_compare = scenarios.iter().any(|it| it.comparable);
     let incomparable = (some_compare && !may_write).then(|| {
-        "What a comparison finds is kept for review only where the server was started with `--allow-write`; it is shown here all the same."
+        "Results are kept for review only if the server was started with `--allow-write`; they are shown here anyway."
             .to_owned()
     });
     let home = Home {

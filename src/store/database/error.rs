@@ -25,8 +25,8 @@ pub(super) enum Fault {
     Damaged(String),
     /// A later program has changed the schema.
     #[error(
-        "its schema is version {found}, and this mcp-eval knows versions up to {known}: a newer mcp-eval can read it; to start anew, move it away or \
-         name another one with `--db`"
+        "its schema is version {found}, and this mcp-eval knows versions up to {known}: a newer mcp-eval can read it; to start again, move it away \
+         or name another one with `--db`"
     )]
     Newer { found: u32, known: u32 },
     /// Its tables are not those of its version.

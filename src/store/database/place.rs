@@ -46,14 +46,14 @@ impl Place {
                     ))),
                     // The error may repeat what it cannot read.
                     Err(_) => Err(DatabaseError::new(format!(
-                        "the `{scheme}://` URL cannot be read: write {scheme}://USER:PASSWORD@HOST:PORT/NAME, and what is no letter or digit \
+                        "the `{scheme}://` URL cannot be read: write {scheme}://USER:PASSWORD@HOST:PORT/NAME, and what is not a letter or digit \
                          in them as `%40`"
                     ))),
                 }
             }
             "sqlite" | "file" => Ok(Self::file(rest)),
             _ => Err(DatabaseError::new(format!(
-                "`{scheme}://` is no results database: `postgres://…`, or the path of a file"
+                "`{scheme}://` is not a results database: `postgres://…`, or the path of a file"
             ))),
         }
     }
@@ -170,7 +170,7 @@ mod tests {
             ("postgres://", "names no host"),
             (
                 "mysql://me:s3cret@host/r",
-                "`mysql://` is no results database",
+                "`mysql://` is not a results database",
             ),
             (
                 "postgres://me:a@s3cret@db.example/r",

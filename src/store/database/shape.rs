@@ -20,7 +20,7 @@ pub(super) fn has_columns(connection: &mut dyn Connection) -> Result<(), Fault> 
         let there = connection.columns(table)?;
         if let Some(name) = there.iter().find(|it| it.contains(NO_TEXT)) {
             return Err(Fault::Damaged(format!(
-                "a column of its table `{table}` is called `{name}`, which is no text"
+                "a column of its table `{table}` is called `{name}`, which is not text"
             )));
         }
         if let Some(lacking) = columns_of(table).find(|it| !there.iter().any(|there| there == it)) {

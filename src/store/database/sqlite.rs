@@ -63,11 +63,11 @@ impl Sqlite {
             fs::create_dir_all(folder).map_err(|error| Fault::Other(error.to_string()))?;
         }
         if fs::metadata(path).is_ok_and(|it| !it.is_file()) {
-            return Err(Fault::Other("it is no file".to_owned()));
+            return Err(Fault::Other("it is not a file".to_owned()));
         }
         if !Self::has_known_form(path) {
             return Err(Fault::Damaged(
-                "its first page names a form in which nobody writes".to_owned(),
+                "its first page names an unknown format".to_owned(),
             ));
         }
         let first = match Self::open_with(path, Access::Write) {

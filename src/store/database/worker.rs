@@ -397,7 +397,7 @@ impl Worker {
         };
         if path != *DEFAULT && !Sqlite::is_ours(&path) {
             return Err(Fault::Other(format!(
-                "it is no results database, or one of which nothing can be read ({why}): move it away, or name another one with `--db`"
+                "it is not a results database, or one of which nothing can be read ({why}): move it away, or name another one with `--db`"
             )));
         }
         let now = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");

@@ -67,7 +67,7 @@ pub(super) async fn looked_at(
             return match (state, before) {
                 (Ok(drift), Some(live)) if !drift.missing.is_empty() => Ok(Some((live, drift))),
                 (Ok(_), _) => Err(format!(
-                    "it was another one again and again, and not the same for {STEADY} looks within {} s",
+                    "it kept changing, and was not the same for {STEADY} looks within {} s",
                     wait.as_secs_f64()
                 )
                 .into()),

@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         Ok(text) if text.contains('\0') => {
             let line = line_of(text.as_bytes(), text.find('\0').unwrap_or_default());
             Err(format!(
-                "{shown}:{line}: this is no text in UTF-8: save the file as UTF-8"
+                "{shown}:{line}: this is not text in UTF-8: save the file as UTF-8"
             ))
         }
         Ok(text) => Ok(match text.strip_prefix('\u{feff}') {
@@ -53,7 +53,7 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         Err(error) => {
             let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
             Err(format!(
-                "{shown}:{line}: this is no text in UTF-8: save the file as UTF-8"
+                "{shown}:{line}: this is not text in UTF-8: save the file as UTF-8"
             ))
         }
     }

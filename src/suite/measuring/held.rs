@@ -197,7 +197,7 @@ impl Once<'_> {
         let strange: Vec<String> = strange.map(|it| format!("`{}`", it.id)).collect();
         if !strange.is_empty() {
             notes.push(format!(
-                "warning: there is no query {} that could be lost as is allowed",
+                "warning: there is no query {}, which `allow_lost` names",
                 strange.join(", ")
             ));
         }

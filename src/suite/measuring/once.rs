@@ -46,11 +46,11 @@ pub(crate) async fn measured(
     let left_out = match (doing, task) {
         (Doing::Leave(why), _) => Some((*why).to_owned()),
         (Doing::Against(_), Measurement::Security(_)) => Some(
-            "what scanners said is in files, and the same whatever version stands there: `compare` and `run` hold it against its gates"
+            "the verdicts of scanners are in files, the same for every version: `compare` and `run` check them against the gates"
                 .to_owned(),
         ),
         (Doing::Record, Measurement::Security(_)) => Some(
-            "nothing is recorded of scanners: `compare` and `run` hold what they said against its gates"
+            "nothing is recorded of scanners: `compare` and `run` check their verdicts against the gates"
                 .to_owned(),
         ),
         (Doing::Record, Measurement::Retrieval(it)) => it.baseline.as_ref().map(|it| {

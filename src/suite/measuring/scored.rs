@@ -90,7 +90,7 @@ pub(super) fn scored(
                 let report = found.report();
                 report.status = Status::Incomplete;
                 let problem = format!(
-                    "nobody can say which queries are lost: {} could not be measured",
+                    "lost queries cannot be determined: {} could not be measured",
                     held.name
                 );
                 report.problems.push(problem);

@@ -104,8 +104,7 @@ impl Searching {
         })?;
         let mut so_far = self.asked.lock();
         let Some((live, drift)) = found else {
-            let note =
-                "the live catalogue is not known, so that it was not compared with the corpus";
+            let note = "the live catalogue is unknown, so it was not compared with the corpus";
             // Where it is declared how it is listed, something else was expected.
             let is_expected = self.sets.search.catalogue.is_none();
             let warning = if is_expected { "" } else { "warning: " };
@@ -131,7 +130,7 @@ impl Searching {
                 );
                 if !self.task.gates.allow_drift {
                     return Err(format!(
-                        "{problem}: make the corpus anew, or measure all the same with `--allow-drift` (`allow_drift: true`)"
+                        "{problem}: make the corpus again, or measure anyway with `--allow-drift` (`allow_drift: true`)"
                     ));
                 }
                 so_far.notes.push(problem);

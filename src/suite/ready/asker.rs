@@ -97,7 +97,7 @@ impl Asks for Asker<'_> {
                 PageAddress::Path { server, path } => {
                     let address = self.address(server.as_deref())?;
                     http_client::on_same_server(&address, path)
-                        .ok_or_else(|| format!("`{address}` is no address"))?
+                        .ok_or_else(|| format!("`{address}` is not an address"))?
                 }
             };
             // The parameters are left out, because they may hold keys.

@@ -80,7 +80,7 @@ fn behind(lane: &UpstreamLane) -> Vec<String> {
         };
         let tool = &upstream_call.call.tool;
         Some(format!(
-            "learned: {whose}, {} varies in what `{server}` hears of `{tool}`",
+            "learned: {whose}, {} varies in what `{server}` receives for `{tool}`",
             it.path
         ))
     });
@@ -88,10 +88,10 @@ fn behind(lane: &UpstreamLane) -> Vec<String> {
         let IrregularTool { server, tool, in_all } = it;
         match in_all {
             Some(_) => format!(
-                "learned: `{server}` does not hear `{tool}` behind the same calls each time, so only how often it does in all is compared"
+                "learned: `{server}` does not receive `{tool}` behind the same calls each time, so only the total number is compared"
             ),
             None => format!(
-                "learned: `{server}` hears `{tool}` another number of times in each run, so nobody looks at how often"
+                "learned: `{server}` receives `{tool}` a different number of times in each run, so the number is ignored"
             ),
         }
     });
@@ -117,7 +117,7 @@ fn recognised(trajectory: &Trajectory) -> Option<String> {
     };
     let first = calls.get(..MOST_CALLS).unwrap_or(&calls).join(", ");
     (!calls.is_empty()).then(|| {
-        format!("taken for secrets in the answers to {first}{more}: what is none is shown, and compared, if `redact.keep` names it")
+        format!("taken for secrets in the answers to {first}{more}: list what is not secret in `redact.keep` to show and compare it")
     })
 }
 
@@ -136,8 +136,8 @@ pub(crate) fn disagreement(it: &score::Disagreement, all_reset: bool) -> String 
     };
     let kept = match it.odd {
         Some(1) => "recording 1 was not learned from",
-        _ if it.path.is_empty() => "nobody looks at it",
-        _ => "either may stand there",
+        _ if it.path.is_empty() => "it is ignored",
+        _ => "either passes",
     };
     let (found, call, tool) = (it.found.join(", "), it.call, &it.tool);
     format!(
@@ -154,10 +154,10 @@ fn answered_once(trajectory: &Trajectory) -> Option<String> {
     match once.as_slice() {
         [] => None,
         [only] => Some(format!(
-            "heard once, so nobody knows what varies in its answer, and a similar one passes: call {only}"
+            "recorded once, so it is unknown what varies in its answer, and a similar one passes: call {only}"
         )),
         _ => Some(format!(
-            "heard once, so nobody knows what varies in their answers, and similar ones pass: calls {}",
+            "recorded once, so it is unknown what varies in their answers, and similar ones pass: calls {}",
             once.join(", ")
         )),
     }

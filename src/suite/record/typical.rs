@@ -145,7 +145,7 @@ pub(crate) async fn take(
         notes.extend(learned);
         details = learned::learned_places(&trajectory);
         notes.push(format!(
-            "{}: kept is attempt {}, the most typical",
+            "{}; kept attempt {} (most typical)",
             repeated.tally().recorded_words(),
             taken + 1
         ));

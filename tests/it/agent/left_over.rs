@@ -64,8 +64,8 @@ async fn what_nobody_has_asked_for_is_named() {
         said,
         [
             "note: interaction 1 of the script was asked for 1 of 3 times",
-            "note: nobody has asked for interaction 2 of the script",
-            "note: nobody has asked for interaction 3 of the script",
+            "note: interaction 2 of the script was never requested",
+            "note: interaction 3 of the script was never requested",
         ]
     );
 }
@@ -101,7 +101,7 @@ fn a_run_that_ends_before_its_script_fails_and_names_what_is_left() {
         let stage = Stage::new(agent, "", script);
         stage
             .expect(1, &["run"])
-            .says("nobody asked for interaction 2 of the stand-in's script");
+            .says("interaction 2 of the stand-in's script was never requested");
     }
     Stage::new("kind: openai", "", "  - { text: Hello. }\n").expect(0, &["run"]);
 }

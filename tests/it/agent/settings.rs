@@ -232,7 +232,7 @@ fn a_script_that_makes_no_sense_is_refused() {
             "  - { text: x, error: { status: 500 } }",
             "is more than one kind of answer",
         ),
-        ("  - { delay: 1s }", "says nothing of what is answered"),
+        ("  - { delay: 1s }", "does not say what to answer"),
         (
             "  - { error: { status: 200 } }",
             "expected a number from 400 to 599, found 200",

@@ -116,7 +116,7 @@ fn everything_but_calls_passes_unrecorded() {
         "the request needs the header Mcp-Session-Id",
         r#""id":"r","result":{"contents":[{"uri":"note://a","text":"a note""#,
         "\n202 \n",
-        "the body is no single JSON-RPC message",
+        "the body is not a single JSON-RPC message",
         r#"400 {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not valid JSON (it breaks off)"}}"#,
         r#"400 {"jsonrpc":"2.0","id":"m","error":{"code":-32600,"#,
     ] {

@@ -211,5 +211,5 @@ fn a_server_that_it_was_not_given_is_an_error() {
         &format!("  format: claude\n  {command}\n"),
     );
     let (ran, _) = stage.trajectory(3);
-    ran.says("Claude Code was told of no server `my weather.2`: `agent.command` needs `--mcp-config ${mcp_config}`");
+    ran.says("Claude Code was not given the server `my weather.2`: `agent.command` needs `--mcp-config ${mcp_config}`");
 }

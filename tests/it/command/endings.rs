@@ -47,7 +47,7 @@ fn an_agent_that_cannot_be_started_is_an_error() {
     }
     let more = json!({ "agent": { "cwd": "nowhere" } });
     let (ran, _) = Stage::with(&[], &faulty(&[]), &more).run(3);
-    ran.says("nowhere is no folder");
+    ran.says("nowhere is not a folder");
 }
 
 #[test]

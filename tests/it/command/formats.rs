@@ -287,7 +287,7 @@ fn output_without_an_end_is_no_success() {
         let (stage, ran) = shell("echo Not logged in.; echo {}", format);
         assert_eq!(ran.code, 3, "{ran:#?}");
         ran.says("lacks its end").says(hint);
-        ran.says("it has a line that is no event: Not logged in.");
+        ran.says("it has a line that is not an event: Not logged in.");
         assert_eq!(stage.recorded()["ending"]["kind"], "error");
         let (_, ran) = shell("echo Not logged in.; exit 9", format);
         assert_eq!(ran.code, 3, "{ran:#?}");

@@ -151,7 +151,7 @@ fn the_command_line_chooses_model_and_agent() {
     stage
         .project
         .expect(3, &["run"])
-        .says("`${model}` stands for nothing");
+        .says("`${model}` has no value");
     stage.project.expect(1, &["run", "--model", "big"]);
     assert_eq!(steps(&stage.recorded())[1], "assistant: big");
     stage.project.expect(0, &["run", "--agent", "scripted"]);

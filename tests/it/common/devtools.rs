@@ -152,7 +152,7 @@ impl Browser {
         let begun = Instant::now();
         let asked = format!("Boolean(document.readyState === 'complete' && ({expression}))");
         loop {
-            // While one page goes and another comes, there is nobody to ask.
+            // While one page goes and another comes, there is no client to ask.
             let answer = self.send_anyway(&asked);
             if answer["result"]["result"]["value"] == true {
                 return;

@@ -121,7 +121,7 @@ fn a_file_that_cannot_be_used_is_reported_with_all_that_is_wrong() {
     project.file("g.json", "{\"queries\": [}");
     project
         .expect(3, &VALIDATE)
-        .says("g.json:1:14: error: this is no JSON");
+        .says("g.json:1:14: error: this is not JSON");
     project
         .expect(
             3,
@@ -269,5 +269,5 @@ fn what_nobody_has_graded_is_collected_most_valuable_first() {
                 "p.json",
             ],
         )
-        .says("this is no report");
+        .says("this is not a report");
 }

@@ -164,9 +164,7 @@ fn without_a_whole_nothing_is_written() {
         &["files:read_file"],
         &answer("openai", &["read_file!"]).repeat(3),
     );
-    useless
-        .expect(3, &WRITE)
-        .says("no question that can be used");
+    useless.expect(3, &WRITE).says("no usable question");
     // Somebody stops it while the model thinks.
     let (slow, _stand_in) = stage("openai", &["files:read_file"], &answer("openai", &["x"]));
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

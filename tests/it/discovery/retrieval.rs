@@ -370,11 +370,11 @@ fn a_file_with_variables_is_read_or_refused() {
     let latin: Vec<u8> = "A=1\n".bytes().chain(latin).collect();
     std::fs::write(project.path(".env"), latin).unwrap();
     let asked = proxy.asked().len();
-    run(3).says(".env:2: this is no text in UTF-8");
+    run(3).says(".env:2: this is not text in UTF-8");
     assert_eq!(proxy.asked().len(), asked);
     let plain: Vec<u8> = lines.encode_utf16().flat_map(u16::to_le_bytes).collect();
     std::fs::write(project.path(".env"), plain).unwrap();
-    run(3).says(".env:1: this is no text in UTF-8");
+    run(3).says(".env:1: this is not text in UTF-8");
     // Where it is not needed, it is of no matter.
     measure(&project, &proxy.url, 0, &["--api-key", "k"]);
 }
@@ -712,7 +712,7 @@ fn a_query_without_an_answer_is_no_zero() {
             (200, results(&["a:one"], asked.limit))
         }
     });
-    measure(&project, &bare.url, 0, &[]).says("warning: the live catalogue is not known");
+    measure(&project, &bare.url, 0, &[]).says("warning: the live catalogue is unknown");
 }
 
 #[test]
@@ -878,7 +878,7 @@ fn queries_are_lost_and_won_one_by_one() {
         3,
         &["--baseline", "means.json", "--max-lost", "0"],
     )
-    .says("the baseline does not know its queries");
+    .says("the baseline does not list its queries");
 }
 
 #[test]
@@ -924,7 +924,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
     for (query, message) in [
         (
             "{{qery}}",
-            "s.yaml:2:63: `{{qery}}` in `http.query.q` would be sent as it stands",
+            "s.yaml:2:63: `{{qery}}` in `http.query.q` would be sent as is",
         ),
         ("a", "s.yaml:2:1: `http` asks the same for every query"),
     ] {
@@ -993,7 +993,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
         "3",
     ];
     measure(&project, &proxy.url, 3, &gone)
-        .says("nobody can say which queries are lost: `gone` could not be measured")
+        .says("lost queries cannot be determined: `gone` could not be measured")
         .says_not("no gate");
     // A list that no answer has, one of several, is reported.
     let text = project.read("s.yaml");
@@ -1002,7 +1002,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
         text.replace("list: data.results", "list: [data.results, data.mroe]"),
     );
     measure(&project, &proxy.url, 0, &["--search", "two.yaml"])
-        .says("nothing that was found stands at `data.mroe`, one of the places in `list`");
+        .says("nothing was found at `data.mroe`, one of the places in `list`");
     project.file("odd.yaml", text.replace("score:", "scroe:"));
     measure(&project, &proxy.url, 3, &["--search", "odd.yaml"])
         .says("odd.yaml:4:1: unknown key `scroe`; did you mean `score`?");
@@ -1118,7 +1118,6 @@ fn a_catalogue_is_waited_for_and_runs_are_compared() {
         }
         _ => (200, results(&["a:two"], asked.limit)),
     });
-    measure(&project, &restless.url, 3, &["--wait", "2s"])
-        .says("it was another one again and again");
+    measure(&project, &restless.url, 3, &["--wait", "2s"]).says("it kept changing");
     measure(&project, &proxy.url, 2, &["--wait", "soon"]);
 }

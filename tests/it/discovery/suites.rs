@@ -654,7 +654,7 @@ fn two_versions_of_a_search_are_measured_side_by_side() {
     commit_all(&project.path("system"), "Lose one");
     project
         .expect(2, &alone)
-        .says("that is what stands there, unchanged");
+        .says("that is the current version, unchanged");
 }
 
 #[test]

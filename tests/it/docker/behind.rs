@@ -50,7 +50,7 @@ fn a_proxy_in_a_container_reaches_the_servers_behind_it() {
     project.expect(0, &["compare", "--strict"]);
     configured(&["twice=write"]);
     let ran = project.expect(1, &["compare"]);
-    ran.says("`files` heard `write` 2 times, 1 before");
+    ran.says("`files` received `write` 2 times, 1 before");
     assert!(
         containers(&["dev.mcp-eval.test=behind"]).is_empty(),
         "all are removed"

@@ -169,9 +169,8 @@ fn an_engine_that_stops_during_a_run_is_no_fault_of_the_server() {
     assert_eq!(output.status.code(), Some(3), "{printed}");
     let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        flowing.contains(
-            "what has become of the container cannot be told: the connection to the engine failed"
-        ),
+        flowing
+            .contains("the state of the container is unknown: the connection to the engine failed"),
         "{printed}"
     );
 }

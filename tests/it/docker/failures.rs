@@ -88,7 +88,7 @@ fn without_an_engine_the_way_to_one_is_shown() {
     with_host("ssh://me@far.example")
         .says("SSH is not spoken here")
         .says("ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock me@far.example");
-    with_host("carrier-pigeon").says("which is no address");
+    with_host("carrier-pigeon").says("which is not an address");
 }
 
 #[test]

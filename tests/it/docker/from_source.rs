@@ -94,7 +94,7 @@ fn versions_that_are_built_in_one_context_do_not_meet() {
     scenario(&project, "s", &section, &search(), &source);
     for _ in 0..2 {
         let ran = project.expect(1, &["compare", "--against", "git:HEAD"]);
-        ran.says("answers with another text: \"one result\" → \"two results\"");
+        ran.says("returned a different text: \"one result\" → \"two results\"");
     }
     let result = project.result(1, &["compare", "--against", "git:HEAD"]);
     for side in ["baseline", "current"] {

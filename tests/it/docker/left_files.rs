@@ -152,7 +152,7 @@ fn where_a_file_is_must_make_sense() {
         ),
         (
             json!({ "path": "a", "container": "docker" }),
-            "`a` is no absolute path",
+            "`a` is not an absolute path",
         ),
         (
             json!({ "path": "/a", "container": "docker", "server": "proxy" }),

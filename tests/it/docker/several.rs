@@ -111,7 +111,7 @@ fn what_means_nothing_under_several_containers_is_an_error() {
     for part in [
         "`network` means nothing under `containers`",
         "`reset` means nothing under `containers`",
-        "is no name that the others could reach it by",
+        "is not a name that the others could reach it by",
         "`ready` means nothing without `port`",
         "`host_port` means nothing without `port`",
     ] {

@@ -79,7 +79,7 @@ fn what_is_no_verdict_twice_is_an_error_and_never_a_pass() {
 #[test]
 fn other_answers_are_no_verdict_either() {
     let cases = [
-        ("  - { text: It is fine. }\n", "the answer is no JSON"),
+        ("  - { text: It is fine. }\n", "the answer is not JSON"),
         ("  - { text: \"[0.9]\" }\n", "no object"),
         ("  - { text: \"\" }\n", "the answer is empty"),
         (

@@ -244,8 +244,8 @@ fn what_was_not_measured_is_below_no_bound() {
     let arguments = ["judge", "check", "e.yaml", "--max-flips", "0"];
     let ran = asked(&project, &model.url, &arguments);
     assert_eq!(ran.code, 1, "{ran:#?}");
-    ran.says("order bias cannot be told");
-    ran.says("verbosity bias cannot be told");
+    ran.says("order bias cannot be determined");
+    ran.says("verbosity bias cannot be determined");
     // Nor is one kind that was not measured green because another one was.
     let worded = "\n  - { name: paid, passed: true, calls: [{ tool: pay, args: {}, answer: { id: 7 } }], final_text: Paid. }\n";
     project.file("e.yaml", examples("provider: custom", CRITERIA, worded));

@@ -263,7 +263,7 @@ fn validate_warns_of_what_nobody_can_rely_on() {
     project.edit("scenarios/shop.yaml", "judge:\n", "x-judge:\n");
     project
         .expect(0, &["validate"])
-        .says("nobody is asked: the scenario has no `judge`");
+        .says("there is no judge to ask: the scenario has no `judge`");
     shop(&project, "provider: custom", &format!("{JUDGE}{ELSE}"));
     project.expect(0, &["validate"]).says_not("judge");
     shop(
@@ -273,7 +273,7 @@ fn validate_warns_of_what_nobody_can_rely_on() {
     );
     let ran = project.expect(2, &["validate"]);
     ran.says("there is no file")
-        .says("says nothing of what is judged by")
+        .says("does not say what to judge by")
         .says("from 1 to 25");
 }
 
@@ -291,7 +291,7 @@ fn an_unknown_cost_is_no_cost_of_nothing() {
     assert_eq!(judge["judges"][0]["usage"]["cost"], json!(null));
     let ran = asked(&project, &model.url, &["run", "--budget", "1"]);
     assert_eq!(ran.code, 2, "{ran:#?}");
-    ran.says("nobody knows what the judge costs");
+    ran.says("the price of the judge is unknown");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn money_is_kept_within_a_budget() {
     project.file("e.yaml", examples(unpriced, CRITERIA, EXAMPLES));
     let ran = asked(&project, &model.url, &arguments);
     assert_eq!(ran.code, 2, "{ran:#?}");
-    ran.says("nobody knows what the judge costs")
+    ran.says("the price of the judge is unknown")
         .says("`judge.price`");
 }
 

@@ -122,7 +122,7 @@ fn a_judge_that_cannot_say_is_reported_and_fails_nothing() {
     let (check, _) = prose(&project, &model, 0, &["run"]);
     let message = check["message"].as_str().unwrap();
     assert!(
-        message.contains("the judge's answer is no verdict"),
+        message.contains("the judge's answer is not a verdict"),
         "{message}"
     );
     project.edit(
@@ -160,7 +160,7 @@ fn another_judge_is_named_on_the_command_line() {
         &["run", "--judge", "other.yaml", "--budget", "1"],
     );
     assert_eq!(ran.code, 2, "{ran:#?}");
-    ran.says("nobody knows what the judge costs");
+    ran.says("the price of the judge is unknown");
     project.file("bad.yaml", "provider: custom\nmodle: x\n");
     let ran = asked(&project, &mine.url, &["run", "--judge", "bad.yaml"]);
     assert_eq!(ran.code, 2, "{ran:#?}");

@@ -284,7 +284,7 @@ fn a_page_that_stands_alone_says_where_the_whole_of_an_answer_is() {
     let path = &page.files[0].path;
     assert!(page.html.contains(&format!("<a href=\"{path}\">")));
     assert!(!alone.contains(&format!("href=\"{path}\"")));
-    let said = format!("is not part of this file: <code>{path}</code>");
+    let said = format!("not in this file: <code>{path}</code>");
     assert!(alone.contains(&said), "{alone}");
 }
 
@@ -433,7 +433,7 @@ fn upstream_calls_are_shown_beneath_the_call_that_caused_them() {
         );
         assert_eq!(page.matches("× 3").count(), 2, "once failed, then answered");
         assert!(page.contains("x-trace: t-1") && page.contains("no answer after 2 s"));
-        assert!(!page.contains("not heard"), "{page}");
+        assert!(!page.contains("not received"), "{page}");
     }
 }
 
@@ -527,7 +527,7 @@ fn the_versions_of_both_sides_stand_at_the_top() {
     let text = without_tags(header);
     assert!(
         text.contains(
-            "System under test baseline a1b2c3d (main, 31 Oct) → this run 51c0ffe (rework-ids, 31 Oct, dirty) what lies between"
+            "System under test baseline a1b2c3d (main, 31 Oct) → this run 51c0ffe (rework-ids, 31 Oct, dirty) changes between the two"
         ),
         "{text}"
     );

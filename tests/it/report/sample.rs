@@ -127,7 +127,7 @@ pub(crate) fn document(suite: &SuiteResult) -> ResultDocument {
         threshold: None,
         exit_code: 1,
         name: "gate_failed".to_owned(),
-        sentence: "something failed its gate".to_owned(),
+        sentence: "1 scenario failed".to_owned(),
         strict_statistics: false,
         strict: false,
     });

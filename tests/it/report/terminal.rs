@@ -150,10 +150,10 @@ fn upstream_calls_are_shown_and_explained() {
     assert_eq!(
         causes,
         [
-            "behind `call_tool_write → files:write`, `files` heard `write` twice",
-            "behind `call_tool_write → notes:add`, `notes` heard `add` with another `text`: buy one lamp → buy two lamps",
-            "behind `call_tool_write → notes:add`, `notes` did not hear `search` any more",
-            "`x-tenant` is passed on to `files` with another value: acme → acme-2",
+            "behind `call_tool_write → files:write`, `files` received `write` twice",
+            "behind `call_tool_write → notes:add`, `notes` received `add` with a different `text`: buy one lamp → buy two lamps",
+            "behind `call_tool_write → notes:add`, `notes` did not receive `search` any more",
+            "`x-tenant` is passed on to `files` with a different value: acme → acme-2",
         ]
     );
 }
@@ -300,7 +300,7 @@ fn changes_are_shown_although_the_scenario_passed() {
         "{few}"
     );
     for words in [
-        "~ `get_price` answers with another `rows/1/price`: 1.99 → 1.95\n    the server · scenarios/shop/price.yaml · call 2\n",
+        "~ `get_price` returned a different `rows/1/price`: 1.99 → 1.95\n    the server · scenarios/shop/price.yaml · call 2\n",
         "~ `get_price` takes much longer: 40 ms → 1.1 s\n",
         "~ description of `get_price` changed: Tells what a thing costs. → Tells the price of a thing.\n",
         "Suite Results: 1/1 tests passed (1 with changes) · 4.3 s\nAll passed; review the changes of 1 scenario.\n",
@@ -312,7 +312,7 @@ fn changes_are_shown_although_the_scenario_passed() {
     // Many of one kind are one, and hide nothing else.
     let many = text(21, PLAIN);
     assert!(
-        many.contains("another `rows/*/price` in 21 places, such as 1.99 → 1.95"),
+        many.contains("different `rows/*/price` in 21 places, such as 1.99 → 1.95"),
         "{many}"
     );
     assert_eq!(
@@ -352,7 +352,7 @@ fn an_explanation_tells_every_change() {
         "get_price of shop: description of `get_price` changed (breaks no recorded call)\n    was: Tells what a thing costs.\n    is: Tells the price of a thing.",
         "15 changes are shown, and no reason to fail",
         "recorded with one answer only",
-        "not looked at, because it was another thing whenever it was heard: /content/0/json/took",
+        "ignored, because it differed each time it was recorded: /content/0/json/took",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -176,10 +176,10 @@ fn files_of_somebody_else_are_left_alone() {
     drop(foreign);
     fs::create_dir(place.project.path("folder")).unwrap();
     for (file, why) in [
-        ("notes.txt", "it is no results database"),
+        ("notes.txt", "it is not a results database"),
         ("app.db", "it is a database of something else"),
-        ("folder", "it is no file"),
-        ("/dev/null", "it is no file"),
+        ("folder", "it is not a file"),
+        ("/dev/null", "it is not a file"),
         ("notes.txt/below.db", "not in the results database"),
     ] {
         let before = fs::read(place.project.path(file)).ok();

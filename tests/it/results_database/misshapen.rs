@@ -104,13 +104,13 @@ fn damage_that_can_be_opened_is_found_and_mended() {
                 content[18] = 3;
                 fs::write(file, content).unwrap();
             },
-            "its first page names a form in which nobody writes",
+            "its first page names an unknown format",
             true,
         ),
         (empty_index, "sqlite_autoindex_runs_1", false),
         (
             |file| replace(file, b"failed BIGINT", b"fai\xffed BIGINT"),
-            "which is no text",
+            "which is not text",
             true,
         ),
     ];

@@ -120,7 +120,7 @@ fn a_server_that_cannot_be_asked_costs_a_warning_and_no_run() {
         .command()
         .args(["run", "--db", "mysql://a:s3cret@h/x"]));
     assert_eq!(wrong.code, 2, "{wrong:#?}");
-    wrong.says("`mysql://` is no results database");
+    wrong.says("`mysql://` is not a results database");
     assert!(!wrong.all().contains("s3cret"), "{wrong:#?}");
     let help = ran(place
         .command()

@@ -452,7 +452,7 @@ async fn what_changed_is_looked_at_and_accepted_where_that_is_allowed() {
     let (status, shown) = visitor.page("/pending/price.html").await;
     assert_eq!(status, 200);
     for text in [
-        "It waits for your review",
+        "Pending review",
         "Accept as the new baseline",
         "<mark>4</mark> euros",
         "<mark>5</mark> euros",

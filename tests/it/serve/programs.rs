@@ -39,7 +39,7 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
         ("a socket or a file", asking("mysql://root@db.example/x?socket=/tmp/sock")),
         ("the server `behind` is a program", format!("name: x\nservers: {{ shop: {{ url: '{shop}', headers: {{ X-Behind: '{{{{upstream.behind.url}}}}' }} }} }}\nupstreams: {{ behind: {{ command: touch, args: [touched], tap: true }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n")),
         ("prepare its source", with("source: { repo: ., prepare: [[touch, touched]] }")),
-        ("`source.repo` lies outside", with("source: { repo: .. }")),
+        ("`source.repo` is outside the served folder", with("source: { repo: .. }")),
     ]
 }
 

@@ -68,7 +68,7 @@ impl Claude {
             let missing: Vec<String> = missing.iter().map(|it| format!("`{it}`")).collect();
             let missing = missing.join(", ");
             format!(
-                "Claude Code was told of no server {missing}: `agent.command` needs `--mcp-config ${{mcp_config}}`"
+                "Claude Code was not given the server {missing}: `agent.command` needs `--mcp-config ${{mcp_config}}`"
             )
         } else {
             return None;

@@ -69,7 +69,7 @@ impl<E: Events> Stream for Lines<E> {
             None => {
                 let (agent, format) = self.events.format();
                 let noise = self.noise.take();
-                let noise = noise.map(|it| format!("it has a line that is no event: {it}"));
+                let noise = noise.map(|it| format!("it has a line that is not an event: {it}"));
                 Verdict::CutOff(SetupError {
                     message: format!(
                         "the output of {agent} lacks its end: is it whole, and printed with `{format}`?"

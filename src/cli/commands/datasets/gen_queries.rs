@@ -80,7 +80,7 @@ pub(super) fn run(
     }
     if written.questions.is_empty() {
         return Err(Failure::incomplete(
-            "the model has written no question that can be used, so there is no file",
+            "the model has written no usable question, so no file was written",
         ));
     }
     let document = golden(corpus.version.as_deref(), &written.questions);

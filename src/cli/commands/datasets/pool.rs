@@ -82,7 +82,7 @@ fn earlier(path: &Path) -> Result<Option<Pool>, Failure> {
     }
     let document = data_sets::document(path)?;
     if !Pool::is_one(&document) {
-        let message = format!("{} is there already, and is no pool", path.display());
+        let message = format!("{} exists already, and is not a pool", path.display());
         return Err(Failure::usage(message).hint("name another file with `--out`"));
     }
     let pool = Pool::read(&document).map_err(|it| data_sets::invalid(&it))?;

@@ -56,7 +56,7 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
     live.dedup_by(|a, b| a.id == b.id);
     if live.is_empty() {
         let problem = format!(
-            "{} has no tools, and a corpus of none is none",
+            "{} has no tools, so there is no corpus to write",
             place.shown()
         );
         return Err(Failure::incomplete(problem));

@@ -107,13 +107,13 @@ impl Person {
                 "y" | "Y" | "yes" if guess.unknown.is_empty() => {
                     return call(guess.arguments.clone());
                 }
-                "y" | "Y" | "yes" => self.console.note(
-                    "  it needs arguments that nobody can guess: write them as a JSON object",
-                ),
+                "y" | "Y" | "yes" => self
+                    .console
+                    .note("  it needs values for arguments: write them as a JSON object"),
                 json => match serde_json::from_str(json) {
                     Ok(Value::Object(arguments)) => return call(arguments),
-                    Ok(_) => self.console.note("  that is no JSON object"),
-                    Err(error) => self.console.note(&format!("  that is no JSON: {error}")),
+                    Ok(_) => self.console.note("  that is not a JSON object"),
+                    Err(error) => self.console.note(&format!("  that is not JSON: {error}")),
                 },
             }
         }

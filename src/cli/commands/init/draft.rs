@@ -249,7 +249,7 @@ async fn draft(
 /// Opens a session with a server, by way of a scenario that has nothing else.
 async fn open(server: &Server) -> Result<Introduction, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::incomplete(format!("there is no place for temporary files: {error}"))
+        Failure::incomplete(format!("temporary files cannot be written: {error}"))
     };
     let folder = tempfile::tempdir().map_err(failed)?;
     let draft = Draft {

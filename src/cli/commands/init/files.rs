@@ -49,8 +49,9 @@ pub(super) fn ignore(folder: &Path) -> Result<Vec<&'static str>, Failure> {
 
 /// Nothing is overwritten.
 pub(super) fn is_there(path: &Path) -> Failure {
-    Failure::usage(format!("{} is there already", path.display()))
-        .hint("choose another name with --name NAME; `mcp-eval record` records again what is there")
+    Failure::usage(format!("{} is there already", path.display())).hint(
+        "choose another name with --name NAME; `mcp-eval record` records the existing one again",
+    )
 }
 
 /// A line of `.gitignore` in the way that all spellings of it have in common. One that says the opposite counts: somebody meant it.

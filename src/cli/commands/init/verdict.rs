@@ -193,7 +193,7 @@ fn caution(draft: &mut Draft, result: &ScenarioResult) -> bool {
         {
             let found = found.join(" and ");
             let caution =
-                format!("Its answer holds {found} of this machine: elsewhere it is another one.");
+                format!("Its answer holds {found} of this machine: elsewhere it is different.");
             draft.plan.calls[at].call.caution = Some(caution);
             is_any = true;
         }

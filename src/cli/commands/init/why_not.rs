@@ -28,7 +28,7 @@ impl WhyNot {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::NotReadOnly => "not marked as read-only",
-            Self::Unguessed(_) => "with arguments that nobody can guess",
+            Self::Unguessed(_) => "with arguments that need a value",
             Self::Secret | Self::Unsayable => "with arguments that a scenario cannot hold",
             Self::Failed(_) | Self::FailedLater(_) => "failed when tried",
             Self::TooSlow(_) | Self::NoTime => "too slow for a first verdict in seconds",
@@ -50,7 +50,7 @@ impl fmt::Display for WhyNot {
             Self::NotReadOnly => f.write_str("it is not marked as read-only"),
             Self::Unguessed(unknown) => {
                 let unknown: Vec<String> = unknown.iter().map(|it| format!("`{it}`")).collect();
-                write!(f, "nobody can guess {}", unknown.join(", "))
+                write!(f, "it needs a value for {}", unknown.join(", "))
             }
             Self::Secret => f.write_str("what it would be asked with looks like a secret"),
             Self::Unsayable => {

@@ -88,7 +88,7 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
             ),
         ];
         let mut different = looked_at.into_iter().filter(|(_, (now, was))| now != was);
-        let plans = "their plans part the scenarios otherwise: the selection, the scenarios or the durations in the baselines are not the same";
+        let plans = "their plans split the scenarios differently: the selection, the scenarios or the durations in the baselines differ";
         let failure = match different.next() {
             Some((what, values)) => differ(what, values),
             None if !first.shard.is_of_the_plan_of(&other.shard) => apart(plans.to_owned()),
@@ -104,8 +104,9 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
             },
         };
         if !allow_different {
-            return Err(failure
-                .hint("name the results of one run alone, or put them together all the same: `--allow-different`"));
+            return Err(failure.hint(
+                "name the results of one run only, or merge them anyway: `--allow-different`",
+            ));
         }
     }
     Ok(())

@@ -74,5 +74,5 @@ fn missing_part(hole: &Hole, of: &ResultDocument) -> Failure {
             "run it again: `{}`, with all else as it was",
             command::part(of, &hole.shard)
         ))
-        .hint("or judge what is there: `--allow-missing`")
+        .hint("or judge the rest: `--allow-missing`")
 }

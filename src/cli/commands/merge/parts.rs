@@ -134,7 +134,7 @@ fn check(result: &ResultDocument, shard: &Shard) -> Result<(), String> {
         (steps.next(), steps.next()),
         (Some(Component::Normal(_)), None)
     ) {
-        return Err(format!("`{}` is no name of a run", result.run_id));
+        return Err(format!("`{}` is not the name of a run", result.run_id));
     }
     let planned = shard.plan.iter().flat_map(|it| &it.scenarios);
     let ids = planned.map(|it| &it.id);
@@ -145,7 +145,7 @@ fn check(result: &ResultDocument, shard: &Shard) -> Result<(), String> {
     for scenario in &result.scenarios {
         if own.iter().all(|it| it.id != scenario.id) {
             return Err(format!(
-                "`{}` is no scenario of part {} of its plan",
+                "`{}` is not a scenario of part {} of its plan",
                 scenario.id,
                 shard.words()
             ));

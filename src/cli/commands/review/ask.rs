@@ -284,7 +284,7 @@ impl Review<'_> {
             Decision::Variant => accepted(run.accept_beside(self.despite, again)),
             Decision::Reject => (run.reject(again)).map(|()| shown::rejected(run.scenario())),
             Decision::Ignored => (run.reject(again))
-                .map(|()| format!("settled {id}: what changed is ignored from now on\n")),
+                .map(|()| format!("done with {id}: these changes are ignored from now on\n")),
             Decision::Skip => {
                 self.leave(it);
                 return;

@@ -82,7 +82,7 @@ pub enum CauseKind {
     Problem,
     /// The tool catalogue drifted.
     Drift,
-    /// A call fails, no longer fails, or fails with another message.
+    /// A call fails, no longer fails, or fails with a different message.
     Error,
     /// An answer says something else.
     Answer,

@@ -121,6 +121,6 @@ pub struct LearnedSummary {
     pub call: usize,
     /// How often the answer to this request was heard. From 2 on, what does not vary must stay as it was.
     pub takes: usize,
-    /// What varied, and what stands for it, in words: `/content/0/json/took: any value of its type (heard 3, 5)`.
+    /// What varied, and what stands for it, in words: `/content/0/json/took: any value of its type (recorded 3, 5)`.
     pub varies: Vec<String>,
 }

@@ -34,9 +34,7 @@ pub(super) fn check(learned: &[Learned], calls: usize) -> Result<(), String> {
 
 fn check_one(learned: &Learned) -> Result<(), String> {
     if learned.takes == 0 {
-        return Err(
-            ": `takes` is 0, and an answer that was recorded was heard at least once".to_owned(),
-        );
+        return Err(": `takes` is 0, but a recorded answer was received at least once".to_owned());
     }
     let mut entries = BTreeMap::new();
     for it in &learned.varies {

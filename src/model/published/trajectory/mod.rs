@@ -209,7 +209,7 @@ pub fn check_id(id: &str) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "its scenario id `{}` is no relative path",
+            "its scenario id `{}` is not a relative path",
             shorten(id, 80)
         ))
     }

@@ -39,7 +39,7 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
     if let (Some(blank), 1) = (lines.blank, columns.len()) {
         let at = findings.mark_of_offset(source, blank);
         let hint = "take the line out, or write `\"\"` for an empty cell";
-        return findings.refuse(at, "a blank line is no row", Some(hint));
+        return findings.refuse(at, "a blank line is not a row", Some(hint));
     }
     let mut rows = Vec::new();
     let mut is_right = true;
@@ -62,7 +62,7 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
                     [only] if only.contains([';', '\t']) => {
                         "cells are separated by commas, and these seem to be by something else"
                     }
-                    _ => "a cell with a comma in it stands in quotes",
+                    _ => "put a cell that contains a comma in quotes",
                 };
                 findings.error(at, wrong_line(&error), Some(hint));
                 is_right = false;
@@ -167,8 +167,8 @@ fn behind_cell(bytes: &[u8], start: usize) -> Result<usize, Wrong> {
         return match cell.iter().position(|it| *it == b'"') {
             Some(quote) => Err(Wrong {
                 at: start + quote,
-                message: "a quote stands within a cell that does not begin with one",
-                hint: "put the whole cell into quotes, and write each quote in it twice: `\"5\"\" nail\"`",
+                message: "a quote is within a cell that does not begin with one",
+                hint: "put the whole cell in quotes, and write each quote in it twice: `\"5\"\" nail\"`",
             }),
             None => Ok(start + length),
         };
@@ -188,7 +188,7 @@ fn behind_cell(bytes: &[u8], start: usize) -> Result<usize, Wrong> {
             Some(it) if !ends(it) => {
                 return Err(Wrong {
                     at,
-                    message: "something stands behind the quote that closes a cell",
+                    message: "something follows the quote that closes a cell",
                     hint: "a quote in a cell is written twice; is one missing above?",
                 });
             }

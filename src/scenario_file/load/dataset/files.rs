@@ -28,7 +28,7 @@ pub(super) fn rows(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Ob
         Some("jsonl" | "ndjson") => json_lines::rows,
         Some("yaml" | "yml") => of_yaml,
         _ => {
-            let message = format!("{} is no data set by its name", quoted(&file.0));
+            let message = format!("{} does not have the name of a data set", quoted(&file.0));
             let hint = "the name ends in `.csv`, `.jsonl` or `.yaml`";
             return findings.refuse(file.at, message, Some(hint));
         }

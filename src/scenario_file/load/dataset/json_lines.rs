@@ -31,7 +31,7 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
                 }
                 rows.push(At { at: at(0), value });
             }
-            Ok(_) => findings.error(at(0), "a row is an object, and this is none", NO_HINT),
+            Ok(_) => findings.error(at(0), "a row must be an object", NO_HINT),
             Err(error @ JsonError::TooDeep) => findings.error(at(0), error.to_string(), NO_HINT),
             Err(JsonError::Other(error)) => {
                 let place = format!(" at line {} column {}", error.line(), error.column());

@@ -123,7 +123,7 @@ fn named(
             },
         };
         if let Some(why) = unfit(&id) {
-            let message = format!("{} is no id for row {number}: {why}", quoted(&id));
+            let message = format!("{} is not an id for row {number}: {why}", quoted(&id));
             findings.error(
                 at,
                 message,

@@ -64,21 +64,21 @@ fn otherwise() -> ScenarioResult {
         headers: vec![header("x-tenant", Some("acme"), Some("acme-2"))],
     };
     let reasons = vec![
-        upstream_reason(1, "`files` heard `write` twice", None),
+        upstream_reason(1, "`files` received `write` twice", None),
         upstream_reason(
             2,
-            "`notes` heard `add` with another `text`",
+            "`notes` received `add` with a different `text`",
             Some(("buy one lamp", "buy two lamps")),
         ),
     ];
     let mut changes = vec![
-        change(1, "`files` heard `write` twice", true),
+        change(1, "`files` received `write` twice", true),
         Change {
             was: Some("buy one lamp".to_owned()),
             now: Some("buy two lamps".to_owned()),
-            ..change(2, "`notes` heard `add` with another `text`", true)
+            ..change(2, "`notes` received `add` with a different `text`", true)
         },
-        change(2, "`notes` did not hear `search` any more", false),
+        change(2, "`notes` did not receive `search` any more", false),
     ];
     changes.push(Change {
         baseline: None,
@@ -88,11 +88,11 @@ fn otherwise() -> ScenarioResult {
         now: Some("acme-2".to_owned()),
         what: What::Heard {
             when: None,
-            said: "`x-tenant` is passed on to `files` with another value".to_owned(),
+            said: "`x-tenant` is passed on to `files` with a different value".to_owned(),
         },
         ..change(
             1,
-            "`x-tenant` is passed on to `files` with another value",
+            "`x-tenant` is passed on to `files` with a different value",
             false,
         )
     });

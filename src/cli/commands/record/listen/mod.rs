@@ -61,7 +61,14 @@ pub(super) fn run(
         ours.push(plan.baselines.root().to_owned());
         let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let mut context = SuiteContext::new(Some(program()), servers, ours, containers.clone(), (None, &Judges::default()), endings.abort);
+        let mut context = SuiteContext::new(
+            Some(program()),
+            servers,
+            ours,
+            containers.clone(),
+            (None, &Judges::default()),
+            endings.abort,
+        );
         context.takes_apart = takes_apart;
         let slot = ContainerSlot::default();
         // The user wants to see which calls are recorded.
@@ -77,9 +84,8 @@ pub(super) fn run(
         let announce = Box::new(move |endpoints: &[_]| {
             begun.cancel();
             Console::document(&json::escaped(mcp_config(endpoints)));
-            console.note(
-                "listening: give this to your MCP client, and end it here with Ctrl-C, or Enter on a terminal",
-            );
+            console
+                .note("recording: point your MCP client at this config; Enter or Ctrl-C to finish");
             end_with_enter(done.clone());
         });
         let session = Listener::new(intent, announce, endings.done);

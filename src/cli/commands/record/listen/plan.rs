@@ -105,7 +105,7 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         if session.client_config.is_some() && session.config_file.is_some() {
             let path = opened.path.display();
             return Err(Failure::usage(format!(
-                "{path} has a `config_file`, and a scenario with another one beside it cannot be written"
+                "{path} has a `config_file`, and a scenario with a different one cannot be written"
             ))
             .hint("leave --mcp-config away, or the scenario"));
         }
@@ -151,7 +151,7 @@ fn base(args: &RecordArgs, console: Console) -> Result<(Found, Scenario), Failur
 /// A scenario with nothing but the servers of a client's configuration.
 fn without_base(session: &Session) -> Result<Scenario, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::incomplete(format!("there is no place for temporary files: {error}"))
+        Failure::incomplete(format!("temporary files cannot be written: {error}"))
     };
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join("session.yaml");
