@@ -6,13 +6,17 @@ use std::fmt::Write as _;
 
 use crate::attention::{self, Attention};
 use model::published::result::{Cause, CausePlace, ResultDocument, Scenario};
-use model::text::{few, line};
+use model::text::{few, line, shorten};
 
 /// How many places in files that could not be read are named: GitHub shows ten.
 const FINDINGS: usize = 9;
 
 /// How many annotations there are, at most.
 const ANNOTATIONS: usize = 10;
+
+/// How many of a server's last lines an annotation quotes, and how much of each.
+const LOG_LINES: usize = 3;
+const LINE_CHARS: usize = 300;
 
 /// How many remarks stand in an annotation, and how many scenarios are named.
 const REMARKS: usize = 10;
@@ -85,7 +89,12 @@ fn of_causes(result: &ResultDocument) -> Vec<Annotation<'_>> {
         let calls = cause.places.iter().find(|it| it.scenario == first.id);
         let row = calls.and_then(|it| asked_in(first, it)).or(cause.line);
         let remark = attention::of_cause(cause, &result.command);
-        let message: Vec<String> = std::iter::once(remark.text).chain(remark.beneath).collect();
+        let said = result.last_lines(cause, LOG_LINES);
+        let said = said
+            .into_iter()
+            .map(|it| shorten(&line(it), LINE_CHARS).into_owned());
+        let message = std::iter::once(remark.text).chain(remark.beneath);
+        let message: Vec<String> = message.chain(said).collect();
         Some(Annotation {
             attention: if cause.fails {
                 of.iter().map(|it| attention::attention(it)).max()?

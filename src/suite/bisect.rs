@@ -15,7 +15,6 @@ use super::error::Error;
 use super::evaluating;
 use super::finished::Finished;
 use super::play::Suite;
-use super::prepare::WHOLE_LOG;
 use super::settings::Settings;
 use super::source;
 use super::versions::{Against, LaidOut, Versions};
@@ -335,9 +334,10 @@ async fn test(
             .find(|it| !matches!(it.status, Status::Passed | Status::Failed));
         if let Some(lost) = lost {
             let why = lost.problem.as_ref().map(|it| {
-                let log = it.details.iter().find(|it| it.starts_with(WHOLE_LOG));
-                let log = log.map_or_else(String::new, |it| format!("; {it}"));
-                format!("{}{log}", it.message)
+                // Of what failed to build, the last line names the whole log.
+                let last = it.details.last();
+                let last = last.map_or_else(String::new, |line| format!("; {line}"));
+                format!("{}{last}", it.message)
             });
             return Ok((Found::Skipped, why.unwrap_or_default(), None));
         }

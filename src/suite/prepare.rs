@@ -35,9 +35,6 @@ const VERSION: &str = "version-";
 /// How many of them are kept.
 const MOST_LOGS: usize = 50;
 
-/// What is said before the path of a log.
-pub(crate) const WHOLE_LOG: &str = "all it said: ";
-
 /// The most files that are remembered of those that commands made.
 const MOST_FILES: usize = 20_000;
 
@@ -263,7 +260,7 @@ pub(crate) async fn building(
     let doing = &format!("{how} {what} in {time}; log: {}", log.display());
     observer.progress(Progress::Milestone { doing });
     done.map_err(|mut why| {
-        why.details.push(format!("{WHOLE_LOG}{}", log.display()));
+        why.details.push(format!("all it said: {}", log.display()));
         why
     })
 }

@@ -224,7 +224,7 @@ fn a_version_that_is_not_all_there_says_what_is_missing() {
     project.file("server/else", "2");
     project
         .expect(2, &["compare", "--against", "git:HEAD"])
-        .says("the submodule `lib` is not there")
+        .says("the submodule `lib` is missing")
         .says("submodule update --init --recursive");
 }
 

@@ -208,7 +208,7 @@ impl Judge {
                 Err(problem) => problem,
             };
             if let Some(first) = first_problem {
-                let why = Unanswered::new(format!("the judge's answer is no verdict: {problem}"));
+                let why = Unanswered::new(format!("the judge's answer is not a verdict: {problem}"));
                 return Err(NoVote::ThisOne(why).after(Some(&first)));
             }
             history.extend(repair(response, &problem));

@@ -7,8 +7,7 @@ use model::change::{How, starred};
 use model::drift::{ToolChange, ToolDrift};
 use model::published::result::{
     Answered, Call, CauseCall, CauseKind, Change, ChangeKind, Comparison, EvaluationStatus,
-    ExperimentPart, Problem, Reason, ReasonKind, Row, Scenario, Status, What as Happened, Whose,
-    Why,
+    ExperimentPart, Reason, ReasonKind, Row, Scenario, Status, What as Happened, Whose, Why,
 };
 
 use super::draft::{Draft, Same, What};
@@ -515,7 +514,7 @@ impl<'a> Gather<'a> {
         };
         self.found.add(Draft {
             key,
-            line: line_of(scenario, problem),
+            line: broken_evaluator(scenario),
             fails: !scenario.status.is_fine(),
             hint: problem.hint.clone(),
             records: problem.record.iter().map(|it| (**it).clone()).collect(),
@@ -547,10 +546,9 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// The line of the evaluator that a problem is about, where it is about one.
-fn line_of(scenario: &Scenario, problem: &Problem) -> Option<usize> {
+/// The line of the evaluator that could not judge, which then is what the problem is about.
+fn broken_evaluator(scenario: &Scenario) -> Option<usize> {
     let mut evaluators = scenario.evaluators.iter();
     let broken = evaluators.find(|it| it.gates() && it.status == EvaluationStatus::Error)?;
-    let is_named = problem.message.contains(&format!("`{}`", broken.name));
-    broken.line.filter(|_| is_named)
+    broken.line
 }

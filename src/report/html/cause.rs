@@ -20,6 +20,9 @@ const MOST: usize = 60;
 /// How many calls of one scenario are led to one by one.
 const CALLS: usize = 6;
 
+/// How many of a server's last lines are quoted.
+const LOG_LINES: usize = 8;
+
 /// Values no longer than this stand beside each other.
 const BRIEF: usize = 44;
 
@@ -42,6 +45,8 @@ pub(super) struct Card<'a> {
     pub(super) places: [Vec<Place<'a>>; 2],
     /// How many scenarios are not named at all.
     pub(super) more: usize,
+    /// What a server wrote last that kept the first of them from a verdict.
+    pub(super) said: Vec<&'a str>,
     /// In how many other scenarios it does the same; 0 on the index, which names them.
     pub(super) elsewhere: usize,
 }
@@ -97,6 +102,7 @@ impl<'a> Card<'a> {
             extent: Some(cause.extent()),
             places: [shown, others],
             more: cause.scenarios.len().saturating_sub(MOST),
+            said: result.last_lines(cause, LOG_LINES),
             ..Self::new(Cow::Borrowed(cause), cause.fails)
         }
     }
@@ -132,6 +138,7 @@ impl<'a> Card<'a> {
             extent: None,
             places: [Vec::new(), Vec::new()],
             more: 0,
+            said: Vec::new(),
             elsewhere: 0,
             cause,
         }

@@ -17,9 +17,7 @@ use crate::command::{self, AcceptFrom};
 use crate::counts;
 use crate::matrix::{CellRow, HEADINGS, used};
 use model::points::score;
-use model::published::result::{
-    Cause, CauseKind, EvaluationStatus, ResultDocument, Scenario, Status,
-};
+use model::published::result::{Cause, EvaluationStatus, ResultDocument, Scenario, Status};
 use model::text::plural;
 
 use self::escape::{Place, code, fence, theirs};
@@ -206,13 +204,7 @@ impl Page {
                 let hint = theirs(hint, SENTENCE_CHARS, Place::Text);
                 let _ = writeln!(item, "   - → {hint}");
             }
-            // What a server wrote last often says why it could not be run.
-            let first = cause.scenarios.first().and_then(|it| result.scenario(it));
-            let problem = first.and_then(|it| it.problem.as_ref());
-            let problem = problem.filter(|_| cause.kind == Some(CauseKind::Problem));
-            let log = problem.iter().flat_map(|it| &it.details);
-            let log: Vec<&str> = log.flat_map(|it| it.lines()).collect();
-            for it in &log[log.len().saturating_sub(LOG_LINES)..] {
+            for it in result.last_lines(cause, LOG_LINES) {
                 let line = theirs(it, SENTENCE_CHARS, Place::Text);
                 if !line.is_empty() {
                     let _ = writeln!(item, "   - {line}");

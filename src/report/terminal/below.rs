@@ -128,7 +128,7 @@ impl Page<'_> {
             let sign = format!("{} ", it.status.symbol());
             self.indented(4, &sign, style, &it.to_string());
             if it.is_worth_a_look() {
-                self.details(6, &it.details);
+                self.details(6, it.details.iter().map(String::as_str));
             }
         }
         let summary = scenario.evaluation.as_ref();
@@ -149,7 +149,7 @@ impl Page<'_> {
         if let Some(hint) = &problem.hint {
             self.indented(4, "→ ", BLUE, hint);
         }
-        self.details(6, &problem.details);
+        self.details(6, problem.details.iter().map(String::as_str));
     }
 
     /// The numbers behind the overall score, with `-v`.

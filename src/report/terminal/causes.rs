@@ -81,11 +81,7 @@ impl Page<'_> {
         if let Some(hint) = &cause.hint {
             self.indented(beneath, "→ ", BLUE, hint);
         }
-        // What a server said last is shown once, of the first scenario that it kept from a verdict.
-        let first = cause.scenarios.first().and_then(|it| result.scenario(it));
-        let problem = first.and_then(|it| it.problem.as_ref());
-        let details = problem.filter(|_| cause.kind == Some(CauseKind::Problem));
-        self.details(beneath, details.iter().flat_map(|it| &it.details));
+        self.details(beneath, result.last_lines(cause, usize::MAX));
     }
 
     /// Whose doing it is, and where: `the server · scenarios/shop.yaml · calls 1, 3`, `the server · 3 scenarios, 12 calls: a (0.73), …`.

@@ -80,7 +80,7 @@ impl<'a> Page<'a> {
     pub(super) fn details<'d>(
         &mut self,
         indent: usize,
-        details: impl IntoIterator<Item = &'d String>,
+        details: impl IntoIterator<Item = &'d str>,
     ) {
         for detail in details {
             for part in text::block(detail).lines() {

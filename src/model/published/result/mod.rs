@@ -351,6 +351,17 @@ impl ResultDocument {
         causes.filter(move |it| it.scenarios.iter().any(|of| of == id))
     }
 
+    /// The last lines, at most `most`, of what a server wrote that kept scenarios from a verdict, which often say why; of the first scenario.
+    pub fn last_lines(&self, cause: &Cause, most: usize) -> Vec<&str> {
+        let first = cause.scenarios.first().and_then(|it| self.scenario(it));
+        let problem = first.and_then(|it| it.problem.as_ref());
+        let problem = problem.filter(|_| cause.kind == Some(CauseKind::Problem));
+        let details = problem.iter().flat_map(|it| &it.details);
+        let mut lines: Vec<&str> = details.flat_map(|it| it.lines()).collect();
+        lines.drain(..lines.len().saturating_sub(most));
+        lines
+    }
+
     /// The scenario of this id, if the document has it.
     pub fn scenario(&self, id: &str) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.id == id)
