@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::measures::{AtCuts, CUTS, Figures};
+use super::measures::{AtCuts, CUTS, Figures, mean};
 use super::places::{Document, part};
-use super::statistics::mean;
 use crate::model::placeholder;
 use crate::published::measured::retrieval::Tied;
 use crate::scenario_file::Finding;

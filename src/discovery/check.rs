@@ -2,10 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::corpus::{Corpus, Tool};
-use super::golden::{Golden, Query};
+use super::golden::{Corpus, Golden, Query, Tool, names, overlap, words};
 use super::places::Document;
-use super::words::{names, overlap, words};
 use crate::scenario_file::{Finding, sort};
 
 /// How many of the words of two queries must be the same for them to be nearly the same query.

@@ -1,13 +1,18 @@
-//! The verdicts of one detector, measured against the truth.
+//! The verdicts of detectors measured against the truth, one by one, at every threshold, and together.
 
 use std::collections::BTreeMap;
 
-use super::curves::scores;
-use super::detection::{Counts, Demands, Detection};
-use super::statistics::{cases_above, cases_below, count, ends, mean, wilson, wilson_of};
+use super::measures::{
+    cases_above, cases_below, count, ends, mcnemar, mean, population_deviation, wilson, wilson_of,
+};
 use super::truth::{Labelled, Truth};
 use super::verdicts::{ScanStatus, Verdict};
-use crate::published::measured::security::{CategoryReport, DetectorReport, Pairs, ScanError};
+use crate::model::number::is_at_most;
+use crate::published::measured::security::{
+    CategoryReport, Comparison, DetectorReport, Pairs, ScanError, Scores,
+};
+
+pub use crate::model::measurement::Demands;
 
 /// Of one detector in one run, what it said of each entry, in the order of the corpus.
 pub(super) type Said<'a> = Vec<&'a Verdict>;
@@ -193,4 +198,278 @@ fn pairs(said: &[&Verdict], truth: &Truth) -> Option<Pairs> {
         }
     }
     (pairs.of > 0).then_some(pairs)
+}
+
+/// What a detector is called, and what it said in each run.
+pub(super) type Named<'a> = (String, Vec<Said<'a>>);
+
+/// Whether an entry counts as flagged that so many of so many detectors flag.
+type Decides = fn(usize, usize) -> bool;
+
+/// All detectors as one, which flags what any of them flags, and as one that flags what all do.
+pub(super) fn joined(
+    detectors: &[Named<'_>],
+    truth: &Truth,
+    demands: &Demands,
+) -> Vec<DetectorReport> {
+    if detectors.len() < 2 {
+        return Vec::new();
+    }
+    let firsts: Vec<&Said<'_>> = detectors
+        .iter()
+        .filter_map(|(_, runs)| runs.first())
+        .collect();
+    let ways: [(&str, Decides); 2] = [
+        ("any of them", |flagged, _| flagged > 0),
+        ("all of them", |flagged, all| flagged == all),
+    ];
+    let joined = ways.map(|(name, decides)| {
+        let entries = truth
+            .entries
+            .iter()
+            .enumerate()
+            .filter_map(|(at, labelled)| {
+                let verdicts: Vec<&Verdict> = firsts.iter().map(|it| it[at]).collect();
+                let is_whole = verdicts.iter().all(|it| it.status == ScanStatus::Ok);
+                let flagged = verdicts.iter().filter(|it| it.flagged).count();
+                is_whole.then(|| (labelled.malicious, decides(flagged, verdicts.len())))
+            });
+        let counts = [Counts::of(entries)];
+        let found = Detection::over(&counts);
+        let not_measured = not_measured(&counts, demands);
+        DetectorReport {
+            gate: found.passes(demands.fpr_ceiling, demands.recall_floor)
+                && not_measured.is_empty(),
+            not_measured,
+            ..rates(name, &found, &counts)
+        }
+    });
+    joined.into()
+}
+
+/// Each two of them over the same entries.
+pub(super) fn compared(detectors: &[Named<'_>], truth: &Truth) -> Vec<Comparison> {
+    let mut all = Vec::new();
+    for (at, (first, runs)) in detectors.iter().enumerate() {
+        for (second, others) in &detectors[at + 1..] {
+            let (Some(a), Some(b)) = (runs.first(), others.first()) else {
+                continue;
+            };
+            let mut comparison = Comparison {
+                first: first.clone(),
+                second: second.clone(),
+                ..Comparison::default()
+            };
+            for ((a, b), labelled) in a.iter().zip(b).zip(&truth.entries) {
+                if a.status != ScanStatus::Ok || b.status != ScanStatus::Ok {
+                    continue;
+                }
+                match (
+                    a.flagged == labelled.malicious,
+                    b.flagged == labelled.malicious,
+                ) {
+                    (true, false) => comparison.only_first += 1,
+                    (false, true) => comparison.only_second += 1,
+                    _ => {}
+                }
+            }
+            comparison.p = mcnemar(comparison.only_first, comparison.only_second);
+            all.push(comparison);
+        }
+    }
+    all
+}
+
+/// What became of the entries of a corpus, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Malicious, and flagged.
+    pub true_positives: usize,
+    /// Benign, and flagged.
+    pub false_positives: usize,
+    /// Benign, and not flagged.
+    pub true_negatives: usize,
+    /// Malicious, and not flagged.
+    pub false_negatives: usize,
+}
+
+impl Counts {
+    /// The counts of entries, each with whether it is malicious and whether it was flagged.
+    pub fn of(entries: impl IntoIterator<Item = (bool, bool)>) -> Self {
+        let mut counts = Self::default();
+        for entry in entries {
+            let counted = match entry {
+                (true, true) => &mut counts.true_positives,
+                (true, false) => &mut counts.false_negatives,
+                (false, true) => &mut counts.false_positives,
+                (false, false) => &mut counts.true_negatives,
+            };
+            *counted += 1;
+        }
+        counts
+    }
+
+    pub fn malicious(&self) -> usize {
+        self.true_positives + self.false_negatives
+    }
+
+    pub fn benign(&self) -> usize {
+        self.false_positives + self.true_negatives
+    }
+
+    /// The rates, each 0 where nothing could count for it.
+    pub fn rates(&self) -> Rates {
+        let precision = ratio(
+            self.true_positives,
+            self.true_positives + self.false_positives,
+        );
+        let recall = ratio(self.true_positives, self.malicious());
+        let both = precision + recall;
+        Rates {
+            precision,
+            recall,
+            f1: if both > 0.0 {
+                2.0 * precision * recall / both
+            } else {
+                0.0
+            },
+            fpr: ratio(self.false_positives, self.benign()),
+        }
+    }
+}
+
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        count(part) / count(whole)
+    }
+}
+
+/// Rates, each from 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Rates {
+    /// Of what was flagged, how much is malicious.
+    pub precision: f64,
+    /// Of what is malicious, how much was flagged.
+    pub recall: f64,
+    pub f1: f64,
+    /// Of what is benign, how much was flagged.
+    pub fpr: f64,
+}
+
+/// A detector over all its runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Detection {
+    /// The means over the runs.
+    pub rates: Rates,
+    /// How far the false positive rate spreads over the runs.
+    pub fpr_deviation: f64,
+    /// The means over the runs, without their fractions.
+    pub counts: Counts,
+    pub runs: usize,
+}
+
+impl Detection {
+    pub fn over(runs: &[Counts]) -> Self {
+        let rates: Vec<Rates> = runs.iter().map(Counts::rates).collect();
+        let of = |rate: fn(&Rates) -> f64| rates.iter().map(rate).collect::<Vec<f64>>();
+        let whole = |counted: fn(&Counts) -> usize| {
+            let sum: usize = runs.iter().map(counted).sum();
+            sum / runs.len().max(1)
+        };
+        let fprs = of(|it| it.fpr);
+        Self {
+            rates: Rates {
+                precision: mean(&of(|it| it.precision)),
+                recall: mean(&of(|it| it.recall)),
+                f1: mean(&of(|it| it.f1)),
+                fpr: mean(&fprs),
+            },
+            fpr_deviation: population_deviation(&fprs),
+            counts: Counts {
+                true_positives: whole(|it| it.true_positives),
+                false_positives: whole(|it| it.false_positives),
+                true_negatives: whole(|it| it.true_negatives),
+                false_negatives: whole(|it| it.false_negatives),
+            },
+            runs: runs.len(),
+        }
+    }
+
+    /// Whether it raises few enough false alarms, and misses little enough.
+    pub fn passes(&self, fpr_ceiling: f64, recall_floor: f64) -> bool {
+        // Means of several runs have specks of arithmetic.
+        is_at_most(self.rates.fpr, fpr_ceiling) && is_at_most(recall_floor, self.rates.recall)
+    }
+}
+
+/// The curves of a detector whose every verdict has a score.
+pub(super) fn scores(
+    said: &[&Verdict],
+    truth: &Truth,
+    found: &Detection,
+    demands: &Demands,
+) -> Option<Scores> {
+    let judged = said.iter().zip(&truth.entries);
+    let judged = judged.filter(|(it, _)| it.status == ScanStatus::Ok);
+    let scored: Option<Vec<(f64, bool)>> = judged
+        .map(|(it, labelled)| it.score.map(|score| (score, labelled.malicious)))
+        .collect();
+    let mut scored = scored.filter(|it| !it.is_empty())?;
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let malicious = scored.iter().filter(|it| it.1).count();
+    let benign = scored.len() - malicious;
+    let mut curve = Scores {
+        roc: vec![[0.0, 0.0]],
+        ..Scores::default()
+    };
+    let share = |part: usize, whole: usize| {
+        if whole == 0 {
+            0.0
+        } else {
+            count(part) / count(whole)
+        }
+    };
+    let (mut hits, mut alarms, mut at) = (0, 0, 0);
+    let mut area = 0.0;
+    while at < scored.len() {
+        let threshold = scored[at].0;
+        let before = (hits, alarms);
+        // Equal scores are beyond a threshold together.
+        while at < scored.len() && scored[at].0.total_cmp(&threshold).is_eq() {
+            if scored[at].1 {
+                hits += 1;
+            } else {
+                alarms += 1;
+            }
+            at += 1;
+        }
+        area += count(alarms - before.1) * count(hits + before.0) / 2.0;
+        let (fpr, recall) = (share(alarms, benign), share(hits, malicious));
+        curve.roc.push([fpr, recall]);
+        curve.pr.push([recall, share(hits, hits + alarms)]);
+        if fpr <= 0.01 {
+            curve.recall_at_fpr_1 = recall;
+        }
+        if fpr <= 0.05 {
+            curve.recall_at_fpr_5 = recall;
+        }
+    }
+    if malicious > 0 && benign > 0 {
+        curve.auc = Some(area / (count(malicious) * count(benign)));
+    }
+    if let Some(prevalence) = demands.prevalence {
+        let (hit, alarm) = (
+            found.rates.recall * prevalence,
+            found.rates.fpr * (1.0 - prevalence),
+        );
+        if hit + alarm > 0.0 {
+            let name = prevalence.to_string();
+            curve
+                .precision_at_prevalence
+                .insert(name, hit / (hit + alarm));
+        }
+    }
+    Some(curve)
 }

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::corpus::Corpus;
-use super::golden::{Golden, Query};
+use super::golden::{Corpus, Golden, Query};
 use super::measures::{Grades, Ids};
 use super::search::{Answer, Finds};
 use crate::published::measured::retrieval::Further;

@@ -5,37 +5,32 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `lines`, `places` | where the lines of a text begin; JSON with the line and column of every value |
+//! | `places` | where the lines of a text begin; JSON with the line and column of every value |
 //! | `fields` | members of objects, one by one |
-//! | `corpus`, `golden`, `baseline` | the data sets, read |
-//! | `check`, `words` | what is wrong, or looks wrong, with data sets that can be read |
+//! | `golden`, `baseline` | the data sets, read |
+//! | `check`, `golden` | what is wrong, or looks wrong, with data sets that can be read |
 //! | `pool` | answered ids that nobody has graded |
 //! | `questions` | questions that a model writes, and which of them are of use |
 //! | `search` | how a search is asked, and how its answer is read |
 //! | `ground` | what queries are held against, and answers that look as if the search was asked wrongly |
 //! | `retrieval` | what a search answered, scored |
-//! | `compared` | that, query by query, beside what was before or what another search answered |
+//! | `gates` | that, query by query, beside what was before or what another search answered |
 //! | `gates` | what its figures have to reach, and how many queries it may lose |
 //! | `verdicts` | what scanners said, in whatever form |
 //! | `truth` | what is so of the tools they judge |
 //! | `security`, `detector` | what they said, held against what is so; of one detector |
-//! | `curves`, `together` | what its scores allow at every threshold; several detectors, joined and against each other |
+//! | `detector` | what its scores allow at every threshold; several detectors, joined and against each other |
 //! | `measures` | how good rankings are |
-//! | `detection` | how well a scanner tells malicious from benign |
-//! | `statistics` | how much the numbers say: intervals, tests, the least size of a corpus |
+//! | `detector` | how well a scanner tells malicious from benign |
+//! | `measures` | how much the numbers say: intervals, tests, the least size of a corpus |
 
 pub mod baseline;
 pub mod check;
-mod compared;
-pub mod corpus;
-mod curves;
-pub mod detection;
-mod detector;
+pub mod detector;
 mod fields;
 pub mod gates;
 pub mod golden;
 pub mod ground;
-mod lines;
 pub mod measures;
 pub mod places;
 pub mod pool;
@@ -43,8 +38,5 @@ pub mod questions;
 pub mod retrieval;
 pub mod search;
 pub mod security;
-pub mod statistics;
-mod together;
 pub mod truth;
 pub mod verdicts;
-mod words;

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::corpus::Corpus;
-use super::golden::Golden;
+use super::golden::{Corpus, Golden};
+use super::measures::count;
 use super::places::{Document, part};
-use super::statistics::count;
 use crate::scenario_file::Finding;
 
 /// What is to be graded, most valuable first.

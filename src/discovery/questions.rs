@@ -6,8 +6,7 @@ use std::hash::BuildHasher;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::corpus::Tool;
-use super::words::{names, words, words_of_name};
+use super::golden::{Tool, names, words, words_of_name};
 use crate::text;
 
 /// The longest question that is taken, in characters: nobody types more into a search.
@@ -156,7 +155,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::{key, refusal};
-    use crate::discovery::corpus::Tool;
+    use crate::discovery::golden::Tool;
 
     #[test]
     fn questions_that_name_their_tool_are_refused() {

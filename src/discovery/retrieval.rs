@@ -5,9 +5,11 @@ use std::collections::{HashMap, HashSet};
 use super::baseline::{Baseline, BaselineQuery, graded};
 use super::golden::Query;
 use super::ground::Ground;
-use super::measures::{AtCuts, CUTS, DEPTH, Figures, Grades, Ids, Ranking, figures, means, ties};
+use super::measures::{
+    AtCuts, CUTS, DEPTH, Figures, Grades, Ids, Ranking, bootstrap, count, ends, figures, mean,
+    means, quantile, ties,
+};
 use super::search::Answer;
-use super::statistics::{bootstrap, count, ends, mean, quantile};
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{
     ByCut, Further, Latency, Metrics, Miss, QueryReport, Report, Tied, Ties, Why,

@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::detection::Demands;
-use super::detector::{Said, detector};
-use super::together::{Named, compared, joined};
+use super::detector::{Demands, Named, Said, compared, detector, joined};
 use super::truth::Truth;
 use super::verdicts::{Detector, Run, Verdict};
 use crate::published::measured::Status;

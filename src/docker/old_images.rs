@@ -8,8 +8,7 @@ use jiff::Timestamp;
 
 use crate::docker::build::PREFIX;
 use crate::docker::engine::{Engine, EngineError};
-use crate::docker::leftovers::{Kind, Left, Why, name};
-use crate::docker::owner::BUILT;
+use crate::docker::leftovers::{BUILT, Kind, Left, Why, name};
 use crate::run::SetupError;
 
 /// Which of the images that we have built are looked for.

@@ -8,12 +8,11 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-use crate::docker::container::{Reached, Started};
+use crate::docker::container::{self, Probe, Reached, Started};
 use crate::docker::engine::{Engine, EngineError};
 use crate::docker::failure;
-use crate::docker::image::Found;
 use crate::docker::leftovers::KEPT;
-use crate::docker::ready::{self, Probe};
+use crate::docker::resources::Found;
 use crate::docker::session::{Held, OnProgress, Session};
 use crate::model::container::{Container, Keep, Reset};
 use crate::model::stamp::ImageStamp;
@@ -125,7 +124,7 @@ impl Slot {
         let proven = async {
             let standing = standing(engine, &self.container, container).await?;
             let ready = (&self.container.ready, image.has_health_check);
-            ready::wait(engine, id, ready, (probe, standing.reached.as_ref())).await?;
+            container::wait(engine, id, ready, (probe, standing.reached.as_ref())).await?;
             Ok(standing)
         };
         let proven: Result<Standing, SetupError> = proven.await;

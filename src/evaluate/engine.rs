@@ -7,12 +7,10 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::finding::Finding;
-use super::kinds::{
-    combined, command, exact_match, file, llm_judge, schema_validate, sql_validate, text,
-    tool_calls, trace_no_errors, within,
-};
-use super::names;
+use super::kinds::within::{self, Times};
+use super::kinds::{combined, exact_match, sql_validate, text, tool_calls};
 use super::subject::Subject;
+use super::tools;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText, SchemaSource, TextSource};
 use crate::model::placeholder::{Placeholder, placeholders};
@@ -150,7 +148,7 @@ pub(super) fn as_evaluation(
 
 fn look<'a>((evaluator, written): Asked<'a>, subject: Subject<'a>) -> BoxFuture<'a, Finding> {
     async move {
-        if let Some(why) = names::unknown(&evaluator.kind, subject, false) {
+        if let Some(why) = tools::unknown(&evaluator.kind, subject, false) {
             return Finding::error(why);
         }
         match (&evaluator.kind, &written.kind) {
@@ -158,15 +156,15 @@ fn look<'a>((evaluator, written): Asked<'a>, subject: Subject<'a>) -> BoxFuture<
                 sql_validate::look(it, written, subject).await
             }
             (EvaluatorKind::File(it), EvaluatorKind::File(written)) => {
-                file::look(it, written, subject).await
+                text::look_at_file(it, written, subject).await
             }
             (EvaluatorKind::SchemaValidate(it), EvaluatorKind::SchemaValidate(written))
                 if let SchemaSource::File(file) = &it.source =>
             {
-                schema_validate::look_at_file(file, (it, written), subject).await
+                exact_match::look_at_file(file, (it, written), subject).await
             }
-            (EvaluatorKind::Command(it), _) => command::look(it, subject).await,
-            (EvaluatorKind::LlmJudge(it), _) => llm_judge::look(it, subject).await,
+            (EvaluatorKind::Command(it), _) => combined::by_command(it, subject).await,
+            (EvaluatorKind::LlmJudge(it), _) => combined::by_model(it, subject).await,
             (EvaluatorKind::AllOf(_) | EvaluatorKind::AnyOf(_) | EvaluatorKind::Not(_), _) => {
                 // Times of calls are judged run by run there: what is made of them may depend on the rest of the run.
                 let subject = Subject {
@@ -176,7 +174,7 @@ fn look<'a>((evaluator, written): Asked<'a>, subject: Subject<'a>) -> BoxFuture<
                 let mut found = Vec::new();
                 let mut rulings = Vec::new();
                 for (inner, written) in evaluator.kind.inner().iter().zip(written.kind.inner()) {
-                    let mut finding = match names::unknown(&inner.kind, subject, true) {
+                    let mut finding = match tools::unknown(&inner.kind, subject, true) {
                         Some(why) => Finding::error(why),
                         None => look((inner, written), subject).await,
                     };
@@ -220,8 +218,8 @@ fn in_run(kind: &EvaluatorKind, subject: Subject<'_>) -> Finding {
         EvaluatorKind::Text(it) => text::look(it, subject),
         EvaluatorKind::ExactMatch(it) => exact_match::look(it, subject),
         EvaluatorKind::ToolCalls(it) => tool_calls::look(it, subject),
-        EvaluatorKind::SchemaValidate(it) => schema_validate::look(it, subject),
-        EvaluatorKind::TraceNoErrors(it) => trace_no_errors::look(it, subject),
+        EvaluatorKind::SchemaValidate(it) => exact_match::look_by_schema(it, subject),
+        EvaluatorKind::TraceNoErrors(it) => within::no_errors(it, subject),
         EvaluatorKind::Within(it) => within::look(it, subject),
         EvaluatorKind::SqlValidate(_)
         | EvaluatorKind::File(_)
@@ -230,5 +228,47 @@ fn in_run(kind: &EvaluatorKind, subject: Subject<'_>) -> Finding {
         | EvaluatorKind::AllOf(_)
         | EvaluatorKind::AnyOf(_)
         | EvaluatorKind::Not(_) => Finding::error("nothing in the run itself is looked at"),
+    }
+}
+
+/// The times of calls that evaluators limit, gathered over several runs: for each evaluator all times of the calls that it means.
+#[derive(Debug, Clone, Default)]
+pub struct CallTimes {
+    of: Vec<Vec<f64>>,
+    runs: usize,
+}
+
+impl CallTimes {
+    /// Adds those of one run.
+    pub fn add(&mut self, evaluators: &[Evaluator], run: &Trajectory) {
+        self.of.resize(evaluators.len(), Vec::new());
+        self.runs += 1;
+        for (times, evaluator) in self.of.iter_mut().zip(evaluators) {
+            if let EvaluatorKind::Within(it) = &evaluator.kind
+                && it.call_duration.is_some()
+            {
+                times.extend(within::durations(it, run));
+            }
+        }
+    }
+
+    /// Judges the times of all runs, and puts what comes of that in the place of what the run that is shown alone could not say.
+    pub fn judge(
+        &self,
+        evaluators: &[Evaluator],
+        evaluations: &mut [Evaluation],
+        shown: Subject<'_>,
+    ) {
+        let all = evaluators.iter().zip(evaluations).zip(&self.of);
+        for ((evaluator, evaluation), times) in all {
+            // One that names a tool which nobody knows has nothing to judge in any run.
+            if let EvaluatorKind::Within(it) = &evaluator.kind
+                && it.call_duration.is_some()
+                && evaluation.status != EvaluationStatus::Error
+            {
+                let found = within::look_at(it, shown, Times::OfAll(times, self.runs));
+                *evaluation = as_evaluation(evaluator, found, evaluation.duration_ms);
+            }
+        }
     }
 }

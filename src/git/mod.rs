@@ -3,21 +3,18 @@
 
 mod changed;
 mod checkout;
-mod lfs;
 mod stamp;
-mod state;
 mod submodules;
-mod worktree;
 
 use std::path::{Path, PathBuf};
 
 use git2::{Config, ErrorCode, Repository, StatusOptions};
 
-pub use self::changed::{Changed, ChangedError, changed, root};
+pub use self::changed::{
+    Changed, ChangedError, State, Worktree, changed, root, state, state_around, tracked,
+};
 pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
 pub use self::stamp::stamp;
-pub use self::state::{State, state, state_around, tracked};
-pub use self::worktree::Worktree;
 
 /// The state of all files, but of what is ignored, and of what lies within submodules.
 fn all_files() -> StatusOptions {

@@ -2,7 +2,6 @@
 
 mod connections;
 mod guard;
-mod secret;
 
 use std::time::Duration;
 
@@ -17,9 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::connections::{MOST, SILENCE, accept};
 pub use self::guard::{
-    Refusal, accepts, from_own_pages, host_is_known, is_json, same_site, shows_token,
+    Refusal, accepts, from_own_pages, host_is_known, is_json, is_secret, same_site, shows_token,
+    unguessable,
 };
-pub use self::secret::{is_secret, unguessable};
 
 pub const JSON: &str = "application/json";
 pub const EVENT_STREAM: &str = "text/event-stream";

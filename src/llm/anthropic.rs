@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use super::message::{
     Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, own_id, text,
 };
-use super::names::NameRule;
-use super::wire::{Vendor, Wire};
+use super::wire::{NameRule, Vendor, Wire};
 use crate::model::agent::ToolChoice;
 use crate::model::usage::Usage;
 

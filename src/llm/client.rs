@@ -8,11 +8,11 @@ use reqwest::{Client as Http, Response};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::dialect::wire;
 use super::errors::{ApiError, Asked, Asker};
 use super::wire::{Address, Wire, address};
+use super::{anthropic, ollama, openai_chat, openai_responses};
 use crate::http_client::{self, retry_after};
-use crate::model::agent::ModelAgent;
+use crate::model::agent::{ModelAgent, ModelApi};
 use crate::model::trouble::{Trouble, Unanswered};
 use crate::text::beginning;
 
@@ -310,6 +310,15 @@ fn pause(attempts: u32, asked: Option<Duration>, chance: f64) -> Duration {
 fn chance() -> f64 {
     let [first, second, ..] = Uuid::new_v4().into_bytes();
     f64::from(u16::from_be_bytes([first, second])) / f64::from(u16::MAX)
+}
+
+pub(crate) fn wire(api: ModelApi) -> &'static dyn Wire {
+    match api {
+        ModelApi::Anthropic => &anthropic::Messages,
+        ModelApi::OpenAiChat => &openai_chat::ChatCompletions,
+        ModelApi::OpenAiResponses => &openai_responses::Responses,
+        ModelApi::Ollama => &ollama::Chat,
+    }
 }
 
 #[cfg(test)]

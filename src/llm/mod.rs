@@ -3,19 +3,16 @@
 //! | file | what is there |
 //! |---|---|
 //! | `message` | what passes between us and a model, whatever API it speaks |
-//! | `wire` | what a format has to know how to do, whose API speaks it, and where that is asked; `anthropic`, `openai_chat`, `openai_responses` (what they share is in `openai`) and `ollama` know it, and `dialect` which of them an API speaks |
+//! | `wire` | what a format has to know how to do, whose API speaks it, and where that is asked; `anthropic`, `openai_chat`, `openai_responses` and `ollama` know it, and `client` which of them an API speaks |
 //! | `client` | asks it over HTTP, again where that may help; who asks keeps the record of the attempts |
 //! | `errors` | what its errors mean |
-//! | `names` | tool names as an API allows them |
+//! | `wire` | tool names as an API allows them |
 
 pub mod anthropic;
 pub mod client;
-pub(crate) mod dialect;
 pub(crate) mod errors;
 pub(crate) mod message;
-pub(crate) mod names;
 mod ollama;
-mod openai;
 mod openai_chat;
 mod openai_responses;
 pub(crate) mod wire;

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use super::message::{
     Call, Finish, Message, Request, Response, ToolResult, object_arguments, text,
 };
-use super::names::NameRule;
-use super::openai::function;
-use super::wire::{BEARER, Vendor, Wire};
+use super::openai_chat::function;
+use super::wire::{BEARER, NameRule, Vendor, Wire};
 use crate::model::usage::Usage;
 
 pub(crate) struct Chat;

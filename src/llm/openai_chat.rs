@@ -3,17 +3,18 @@
 use serde_json::{Value, json};
 
 use super::message::{
-    Call, Finish, Message, OUTPUT_NAME, Request, Response, ToolResult, object_arguments, own_id,
-    text,
+    Call, Finish, Message, OUTPUT_NAME, OfferedTool, Request, Response, ToolResult,
+    object_arguments, own_id, text,
 };
-use super::openai;
-use super::wire::{Vendor, Wire};
+use super::wire::{BEARER, NameRule, Vendor, Wire};
+use crate::model::agent::ToolChoice;
+use crate::model::usage::Usage;
 
 pub(crate) struct ChatCompletions;
 
 impl Wire for ChatCompletions {
     fn vendor(&self) -> &'static Vendor {
-        &openai::OPENAI
+        &OPENAI
     }
 
     fn endpoint(&self) -> &'static str {
@@ -38,10 +39,10 @@ impl Wire for ChatCompletions {
         if !request.tools.is_empty() {
             let tools = request.tools.iter();
             body["tools"] = tools
-                .map(|it| json!({ "type": "function", "function": openai::function(it) }))
+                .map(|it| json!({ "type": "function", "function": function(it) }))
                 .collect();
             if let Some(choice) = request.tool_choice {
-                body["tool_choice"] = openai::tool_choice(
+                body["tool_choice"] = tool_choice(
                     choice,
                     |name| json!({ "type": "function", "function": { "name": name } }),
                 );
@@ -108,7 +109,7 @@ impl Wire for ChatCompletions {
                 _ => Finish::Done,
             },
             stop_reason,
-            usage: openai::usage(&body["usage"], ["prompt_tokens", "completion_tokens"]),
+            usage: usage(&body["usage"], ["prompt_tokens", "completion_tokens"]),
         })
     }
 }
@@ -137,6 +138,48 @@ fn messages(message: &Message) -> Vec<Value> {
 
 fn result(result: &ToolResult) -> Value {
     json!({ "role": "tool", "tool_call_id": result.id, "content": result.text() })
+}
+
+pub(super) static OPENAI: Vendor = Vendor {
+    home: "https://api.openai.com",
+    version: Some("v1"),
+    key_env: Some("OPENAI_API_KEY"),
+    key_header: BEARER,
+    headers: &[],
+    names: NameRule::Plain(64),
+};
+
+/// Which tools the model may or must call; `named` says how one is meant.
+pub(super) fn tool_choice(choice: &ToolChoice, named: impl FnOnce(&str) -> Value) -> Value {
+    match choice {
+        ToolChoice::Auto => json!("auto"),
+        ToolChoice::None => json!("none"),
+        ToolChoice::Required => json!("required"),
+        ToolChoice::Tool(name) => named(name),
+    }
+}
+
+/// The tokens that a message says it took, under the two names that its format has for them.
+pub(super) fn usage(usage: &Value, [input, output]: [&str; 2]) -> Usage {
+    let tokens = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
+    let cached = tokens(&format!("/{input}_details/cached_tokens"));
+    let asked = tokens(&format!("/{input}"));
+    Usage {
+        input: asked.map(|it| it.saturating_sub(cached.unwrap_or(0))),
+        output: tokens(&format!("/{output}")),
+        cache_read: cached,
+        cache_write: None,
+    }
+}
+
+/// A tool as OpenAI and Ollama have it.
+pub(super) fn function(tool: &OfferedTool) -> Value {
+    let mut function = json!({ "name": tool.name });
+    if let Some(description) = &tool.description {
+        function["description"] = json!(description);
+    }
+    function["parameters"] = tool.input_schema.clone();
+    function
 }
 
 #[cfg(test)]

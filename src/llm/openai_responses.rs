@@ -6,14 +6,14 @@ use super::message::{
     Call, Finish, Message, OUTPUT_NAME, Part, Request, Response, ToolResult, object_arguments,
     own_id, text,
 };
-use super::openai;
+use super::openai_chat;
 use super::wire::{Vendor, Wire};
 
 pub(crate) struct Responses;
 
 impl Wire for Responses {
     fn vendor(&self) -> &'static Vendor {
-        &openai::OPENAI
+        &openai_chat::OPENAI
     }
 
     fn endpoint(&self) -> &'static str {
@@ -36,7 +36,7 @@ impl Wire for Responses {
             let tools = request.tools.iter().map(|it| {
                 let mut tool = json!({ "type": "function" });
                 if let (Value::Object(tool), Value::Object(function)) =
-                    (&mut tool, openai::function(it))
+                    (&mut tool, openai_chat::function(it))
                 {
                     tool.extend(function);
                 }
@@ -46,8 +46,10 @@ impl Wire for Responses {
             });
             body["tools"] = tools.collect();
             if let Some(choice) = request.tool_choice {
-                body["tool_choice"] =
-                    openai::tool_choice(choice, |name| json!({ "type": "function", "name": name }));
+                body["tool_choice"] = openai_chat::tool_choice(
+                    choice,
+                    |name| json!({ "type": "function", "name": name }),
+                );
             }
         }
         if let Some(schema) = request.output {
@@ -110,7 +112,7 @@ impl Wire for Responses {
                 _ => Finish::Done,
             },
             stop_reason: reason.or_else(|| text(body, "status")),
-            usage: openai::usage(&body["usage"], ["input_tokens", "output_tokens"]),
+            usage: openai_chat::usage(&body["usage"], ["input_tokens", "output_tokens"]),
         })
     }
 }

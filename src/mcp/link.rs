@@ -11,15 +11,14 @@ use rmcp::transport::streamable_http_client::{
 };
 use rmcp::{ServiceExt, transport::Transport};
 
-use crate::mcp::answering::{Answering, Connection};
-use crate::mcp::child::{self, LONGEST_LINE};
-use crate::mcp::headers::{header_map, with_token};
+use crate::mcp::child::{self, LONGEST_LINE, Noting};
 use crate::mcp::http::WatchedHttp;
-use crate::mcp::legacy::{self, LegacyError, LegacyTransport, StreamEnd};
-use crate::mcp::noting::Noting;
-use crate::mcp::problem::setup_error;
-use crate::mcp::request::{CLOSED, excerpt, is_closed, is_refused, is_unreachable, root};
-use crate::mcp::target::{Launch, OnProgress, Target};
+use crate::mcp::legacy::{self, LegacyTransport, StreamEnd};
+use crate::mcp::request::{
+    Answering, CLOSED, Connection, LegacyError, excerpt, is_closed, is_refused, is_unreachable,
+    root,
+};
+use crate::mcp::target::{Launch, OnProgress, Target, header_map, setup_error, with_token};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::scenario::HttpStyle;
 use crate::process::{Child, ChildCommand};

@@ -4,14 +4,19 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::Duration;
 
-use rmcp::model::ClientRequest;
-use rmcp::service::{PeerRequestOptions, ServiceError};
+use rmcp::model::{
+    ClientConfig, ClientRequest, ClientResult, CustomResult, ErrorData, ServerNotification,
+    ServerRequest,
+};
+use rmcp::service::{
+    NotificationContext, PeerRequestOptions, RequestContext, RoleClient, RunningService, Service,
+    ServiceError,
+};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Value, json};
 
 use crate::digits;
-use crate::mcp::answering::Connection;
-use crate::mcp::legacy::LegacyError;
+use crate::mcp::target::{Observed, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
@@ -305,4 +310,93 @@ pub(super) fn is_closed(error: &(dyn Error + Send + Sync + 'static)) -> bool {
         Some(StreamableHttpError::TransportChannelClosed)
     ) || (error.downcast_ref::<std::io::Error>())
         .is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Why it cannot be spoken to, or does not take a message.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LegacyError {
+    #[error("{0}")]
+    Http(#[source] reqwest::Error),
+    /// A response that takes no message, or is no stream.
+    #[error("{0}")]
+    Answer(String),
+    /// The endpoint does not know the session: what was sent was not executed.
+    #[error("{0}")]
+    SessionLost(String),
+    #[error("its event stream names no endpoint: {0}")]
+    NoEndpoint(String),
+    #[error("it wants messages at {0}, which is another server")]
+    Elsewhere(String),
+    #[error("the message was not taken within {0:?}")]
+    Late(Duration),
+    #[error("the message cannot be written: {0}")]
+    Unwritable(#[source] serde_json::Error),
+}
+
+impl From<reqwest::Error> for LegacyError {
+    fn from(error: reqwest::Error) -> Self {
+        Self::Http(error)
+    }
+}
+
+/// rmcp's side of a session.
+pub(super) type Connection = RunningService<RoleClient, Answering>;
+
+/// A client that answers as another one did; where nothing is known of one, as a client that can do nothing.
+pub(super) struct Answering {
+    config: ClientConfig,
+    observed: Observed,
+    server: String,
+}
+
+impl Answering {
+    pub(super) fn new(mut config: ClientConfig, target: &Target) -> Self {
+        let observed = &target.observed;
+        let recorded = observed.client().map(|it| Value::Object(it.capabilities));
+        if let Some(can) = recorded.and_then(|it| serde_json::from_value(it).ok()) {
+            config.capabilities = can;
+        }
+        Self {
+            config,
+            observed: observed.clone(),
+            server: target.name.clone(),
+        }
+    }
+}
+
+impl Service<RoleClient> for Answering {
+    async fn handle_request(
+        &self,
+        request: ServerRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ClientResult, ErrorData> {
+        let asked = serde_json::to_value(&request).unwrap_or_default();
+        let method = asked["method"].as_str().filter(|it| *it != "ping");
+        let answer = method.and_then(|it| self.observed.answer(it, &asked["params"]));
+        let Some(answer) = answer else {
+            if let Some(method) = method {
+                self.observed.declined(&self.server, method);
+            }
+            return self.config.handle_request(request, context).await;
+        };
+        let refused = || ErrorData::internal_error("the client does not answer that", None);
+        let answer = answer.map_err(|()| refused())?;
+        let error = answer.error.and_then(|it| serde_json::from_value(it).ok());
+        match answer.result {
+            Some(result) => Ok(ClientResult::CustomResult(CustomResult::new(result))),
+            None => Err(error.unwrap_or_else(refused)),
+        }
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ServerNotification,
+        context: NotificationContext<RoleClient>,
+    ) -> Result<(), ErrorData> {
+        self.config.handle_notification(notification, context).await
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        Service::get_info(&self.config)
+    }
 }

@@ -6,73 +6,58 @@
 //! |---|---|
 //! | `wire` | JSON-RPC: what a message is, how replies are written |
 //! | `core`, `requests`, `exchange` | pure: a declaration, a state and a request make events and an answer |
-//! | `tools`, `calls`, `answers`, `recorded` | which response answers a call |
-//! | `resources`, `uri_pattern`, `prompts`, `lists` | the rest of what a server offers |
-//! | `template`, `state`, `render` | `{{references}}`, what the server remembers, and replies with references filled in |
-//! | `faults` | what goes wrong with a reply |
-//! | `client`, `session`, `running`, `service`, `receive`, `news` | clients, their requests under way, notifications to them |
+//! | `answers`, `requests`, `recorded` | which response answers a call |
+//! | `resources`, `core`, `requests` | the rest of what a server offers |
+//! | `template`, `state` | `{{references}}`, what the server remembers, and replies with references filled in |
+//! | `exchange` | what goes wrong with a reply |
+//! | `state`, `service`, `receive` | clients, their requests under way, notifications to them |
 //! | `call_log` | which tools were called |
 //! | `stdio`, `http` | the fronts |
 //! | `llm` | a stand-in for the API of a model |
-//! | `server` | a server inside this process |
-//! | `ended` | how serving ended |
 //! | `lock` | locks that outlast a panic |
 
 mod answers;
 mod call_log;
-mod calls;
-mod client;
 mod core;
-mod echo;
-mod ended;
 mod exchange;
-mod faults;
 mod http;
-mod lists;
 mod llm;
-mod news;
-mod prompts;
 mod receive;
 mod recorded;
-mod render;
 mod requests;
 mod resources;
-mod running;
-mod server;
 mod service;
-mod session;
 mod state;
 mod stdio;
 mod template;
-mod tools;
-mod uri_pattern;
 mod wire;
 
 use std::fs::File;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::interactions::DeclaredServer;
+use self::service::Service;
+use crate::model::interactions::{DeclaredServer, MockTool};
 use crate::redact::Redactor;
 
-pub use self::core::Options;
+pub use self::answers::MAX_TOOLS;
+pub use self::call_log::Call;
+pub use self::core::{ECHO_NAME, Options, echo};
 pub use self::http::{Admin, HttpOptions, MAX_BODY, ReadTool, RemoteAdmin, url};
 pub use self::llm::{LeftOver, MockLlm};
-pub use call_log::Call;
-pub use echo::{ECHO_NAME, echo};
-pub use ended::Ended;
-pub use recorded::{is_unrecorded, recorded};
-pub use server::MockServer;
-pub use tools::MAX_TOOLS;
+pub use self::recorded::{is_unrecorded, recorded};
+pub use self::service::Ended;
 
 /// A mock server, not yet served.
 #[derive(Debug)]
 pub struct Mock {
-    service: Arc<service::Service>,
+    service: Arc<Service>,
 }
 
 impl Mock {
@@ -84,7 +69,7 @@ impl Mock {
     pub fn new(name: &str, declared: DeclaredServer, options: Options) -> Result<Self, String> {
         let core = core::Core::new(name, declared, options)?;
         Ok(Self {
-            service: service::Service::new(core),
+            service: Service::new(core),
         })
     }
 
@@ -140,5 +125,107 @@ impl Mock {
                 "the call log is not complete: {failure}"
             ))),
         }
+    }
+}
+
+/// A mock server over Streamable HTTP on a free port of this machine. It stops when it is dropped.
+#[derive(Debug)]
+pub struct MockServer {
+    address: SocketAddr,
+    service: Arc<Service>,
+    stop: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl MockServer {
+    /// Starts a server as declared, on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when the declaration cannot be served, or no port can be listened on.
+    pub fn start(declared: DeclaredServer, options: Options) -> Result<Self, String> {
+        // Declared to clients, because tools can be added and removed here.
+        let options = Options {
+            changes: true,
+            ..options
+        };
+        let mock = Mock::new("mock", declared, options)?;
+        let service = Arc::clone(&mock.service);
+        let failed = |error: io::Error| format!("the mock server cannot start: {error}");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let stop = CancellationToken::new();
+        let ours = stop.clone();
+        let thread = std::thread::Builder::new()
+            .name("mock server".to_owned())
+            .spawn(move || {
+                // An error is ignored, because clients notice it when they cannot connect.
+                let _ = runtime.block_on(async {
+                    let listener = TcpListener::from_std(listener)?;
+                    mock.serve_http(listener, HttpOptions::default(), ours)
+                        .await
+                });
+                runtime.shutdown_background();
+            })
+            .map_err(failed)?;
+        Ok(Self {
+            address,
+            service,
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    /// The endpoint clients connect to.
+    pub fn url(&self) -> String {
+        url(self.address)
+    }
+
+    /// Adds a tool, or replaces the one of the same name, and notifies clients.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when there are too many tools, or the tool holds an invalid regular expression.
+    pub fn add_tool(&self, tool: MockTool) -> Result<(), String> {
+        self.service.put_tool(tool)
+    }
+
+    /// Removes a tool and notifies clients; false when there is none of the name.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        self.service.remove_tool(name)
+    }
+
+    /// Removes all tools and notifies clients.
+    pub fn clear_tools(&self) {
+        self.service.clear_tools();
+    }
+
+    /// The latest tool calls, in the order they came.
+    pub fn calls(&self) -> Vec<Call> {
+        self.service.calls().latest().cloned().collect()
+    }
+
+    /// Stops the server; its port is free and its connections are closed afterwards.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            // An error means that the thread panicked, which was printed then.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for MockServer {
+    fn drop(&mut self) {
+        self.end();
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mock::render::tool_error;
+use crate::mock::template::tool_error;
 use crate::model::Object;
 use crate::model::interactions::{
     DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted,

@@ -2,19 +2,21 @@
 //!
 //! Protocol: <https://modelcontextprotocol.io/specification/2025-11-25>
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
 
 use crate::mock::answers::Choice;
 use crate::mock::call_log::Called;
-use crate::mock::calls::bad_params;
-use crate::mock::client::Client;
 use crate::mock::core::Core;
 use crate::mock::exchange::Exchange;
-use crate::mock::lists::page;
-use crate::mock::prompts::set_level;
-use crate::mock::template::Scope;
-use crate::mock::wire::{self, Id, METHOD_NOT_FOUND};
+use crate::mock::recorded;
+use crate::mock::resources::set_level;
+use crate::mock::state::Client;
+use crate::mock::template::{Scope, tool_error};
+use crate::mock::wire::{self, INVALID_PARAMS, Id, METHOD_NOT_FOUND};
 use crate::model::Object;
+use crate::model::interactions::MockResponse;
 
 impl Core {
     /// Begins to answer a request.
@@ -96,5 +98,171 @@ impl Core {
                 Err(wire::error(METHOD_NOT_FOUND, &message))
             }
         }
+    }
+}
+
+/// One page of a list under its key, as the client's cursor asks for it.
+pub(super) fn page<T: Into<Value>>(
+    key: &str,
+    entries: impl ExactSizeIterator<Item = T>,
+    page_size: Option<usize>,
+    params: &Value,
+) -> Result<Value, Value> {
+    let total = entries.len();
+    let start = match params.get("cursor") {
+        None | Some(Value::Null) => 0,
+        Some(cursor) => offset(cursor).filter(|it| *it < total).ok_or_else(|| {
+            wire::error(
+                INVALID_PARAMS,
+                &format!("there is no page at the cursor {cursor}"),
+            )
+        })?,
+    };
+    let size = page_size.unwrap_or(total);
+    let entries: Vec<Value> = entries.skip(start).take(size).map(Into::into).collect();
+    let end = start + entries.len();
+    let mut page = Map::new();
+    page.insert(key.to_owned(), Value::Array(entries));
+    if end < total {
+        page.insert("nextCursor".to_owned(), json!(format!("{CURSOR}{end}")));
+    }
+    Ok(Value::Object(page))
+}
+
+const CURSOR: &str = "from-";
+
+/// The number of entries before the page a cursor leads to.
+fn offset(cursor: &Value) -> Option<usize> {
+    cursor.as_str()?.strip_prefix(CURSOR)?.parse().ok()
+}
+
+impl Core {
+    /// Begins a tool call.
+    pub(super) fn call(&mut self, id: Id, params: &Value) -> (Exchange, Option<Called>) {
+        let refuse = |id, message: &str, tool: &Value, details: &str| {
+            let error = bad_params(message, tool, details);
+            (Exchange::answered(id, Err(error)), None)
+        };
+        let name = match params.get("name") {
+            Some(Value::String(name)) => name,
+            given => {
+                let details = match given {
+                    None => "`name` is missing",
+                    Some(_) => "`name` is not text",
+                };
+                return refuse(
+                    id,
+                    "a tool call needs the tool's name",
+                    &Value::Null,
+                    details,
+                );
+            }
+        };
+        let tool = json!(name);
+        let arguments = match params.get("arguments") {
+            None | Some(Value::Null) => Object::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => {
+                let message = format!("the arguments of tool `{name}` are no object");
+                return refuse(id, &message, &tool, "`arguments` is not an object");
+            }
+        };
+        let validates = self.options.validate;
+        let Some(entry) = self.tools.find(name) else {
+            let details = "the server has no tool of this name";
+            return refuse(id, &format!("unknown tool `{name}`"), &tool, details);
+        };
+        if validates && let Some(details) = entry.violations(&arguments) {
+            let message = format!("the arguments of tool `{name}` do not fit its input schema");
+            return refuse(id, &message, &tool, &details);
+        }
+        let mut scope = Scope::new()
+            .with("tool", tool)
+            .with("args", Value::Object(arguments.clone()));
+        // Recorded arguments hold no secrets, so the given ones are redacted before they are compared.
+        let compared = match entry.tool.recorded {
+            None => arguments.clone(),
+            Some(alike) => {
+                let mut redacted = self.redactor.fresh().object(arguments.clone()).into_inner();
+                alike.object(&mut redacted);
+                redacted
+            }
+        };
+        let choice = entry.answers.choose(&compared, &mut scope, &mut self.state);
+        let called = |response| Called {
+            tool: name.clone(),
+            arguments: arguments.clone(),
+            response,
+        };
+        let (called, response) = match choice {
+            Choice::Response(number, response) => (called(Some(number)), response),
+            Choice::Default if entry.tool.recorded.is_none() => {
+                (called(None), Arc::new(MockResponse::default()))
+            }
+            Choice::Exhausted => {
+                let text = format!("all responses of mock tool `{name}` that fit are used up");
+                let answer = Exchange::answered(id, Ok(tool_error(&text)));
+                return (answer, Some(called(None)));
+            }
+            Choice::Default | Choice::Unmatched => {
+                let error = recorded::unrecorded(&entry.tool, &compared).unwrap_or_else(|| {
+                    let given = Value::Object(arguments.clone());
+                    let count = entry.answers.len();
+                    tool_error(&format!("none of the {count} responses of mock tool `{name}` fits the arguments {given}"))
+                });
+                let answer = Exchange::answered(id, Ok(error));
+                return (answer, Some(called(None)));
+            }
+        };
+        let exchange = Exchange::playing(id, response, scope, params).of_tool(name);
+        (exchange, Some(called))
+    }
+}
+
+/// The error for invalid parameters.
+pub(super) fn bad_params(message: &str, tool: &Value, details: &str) -> Value {
+    let mut error = wire::error(INVALID_PARAMS, message);
+    error["data"] = json!({ "tool": tool, "details": details });
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::mock::requests::page;
+
+    #[test]
+    fn pages_follow_each_other_to_the_end() {
+        let ask = |params: Value| page("things", ["a", "b", "c"].into_iter(), Some(2), &params);
+        let first = ask(json!({})).unwrap();
+        assert_eq!(
+            first,
+            json!({ "things": ["a", "b"], "nextCursor": "from-2" })
+        );
+        assert_eq!(
+            ask(json!({ "cursor": "from-2" })).unwrap(),
+            json!({ "things": ["c"] })
+        );
+        for cursor in [
+            json!("from-3"),
+            json!("2"),
+            json!(2),
+            json!("from--1"),
+            json!(""),
+        ] {
+            assert_eq!(
+                ask(json!({ "cursor": cursor })).unwrap_err()["code"],
+                -32602,
+                "{cursor}"
+            );
+        }
+        let whole = page(
+            "things",
+            [].into_iter().map(|it: &str| it),
+            None,
+            &json!(null),
+        );
+        assert_eq!(whole.unwrap(), json!({ "things": [] }));
     }
 }

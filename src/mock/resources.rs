@@ -1,10 +1,10 @@
-//! Resources: which one a URI names, and what reading it gives.
+//! Resources, prompts, and values proposed for arguments.
 
 use serde_json::{Value, json};
 
-use crate::mock::client::Client;
 use crate::mock::core::Core;
-use crate::mock::template::Scope;
+use crate::mock::state::{Client, LOG_LEVELS};
+use crate::mock::template::{Scope, block};
 use crate::mock::wire::{self, INVALID_PARAMS, RESOURCE_NOT_FOUND};
 use crate::model::Object;
 use crate::model::interactions::{MockBody, MockContents};
@@ -74,5 +74,118 @@ fn uri(params: &Value) -> Result<&str, Value> {
 fn not_found(uri: &str) -> Value {
     let mut error = wire::error(RESOURCE_NOT_FOUND, &format!("there is no resource `{uri}`"));
     error["data"] = json!({ "uri": uri });
+    error
+}
+
+/// The most values one completion may have, by the protocol.
+const MAX_COMPLETIONS: usize = 100;
+
+impl Core {
+    /// `prompts/get`.
+    pub(super) fn prompt(&mut self, params: &Value) -> Result<Value, Value> {
+        let name = params.get("name").and_then(Value::as_str);
+        let name = name
+            .ok_or_else(|| wire::error(INVALID_PARAMS, "the request needs the prompt's `name`"))?;
+        let prompt = self.declared.prompts.iter().find(|it| it.name == name);
+        let prompt = prompt.ok_or_else(|| {
+            refuse(
+                "unknown prompt",
+                name,
+                "the server has no prompt of this name",
+            )
+        })?;
+        let arguments = match params.get("arguments") {
+            None | Some(Value::Null) => Object::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => {
+                return Err(refuse(
+                    "bad arguments for prompt",
+                    name,
+                    "`arguments` is not an object",
+                ));
+            }
+        };
+        let missing = prompt
+            .required
+            .iter()
+            .find(|it| !arguments.contains_key(*it));
+        if let Some(missing) = missing {
+            let details = format!("the argument `{missing}` is missing");
+            return Err(refuse("bad arguments for prompt", name, &details));
+        }
+        let mut scope = Scope::new().with("args", Value::Object(arguments));
+        let state = &mut self.state;
+        let messages: Vec<Value> = prompt
+            .messages
+            .iter()
+            .map(|it| json!({ "role": it.role, "content": block(&it.content, &mut scope, state) }))
+            .collect();
+        let mut result = Object::new();
+        if let Some(description) = prompt.served.get("description") {
+            result.insert("description".to_owned(), description.clone());
+        }
+        result.insert("messages".to_owned(), Value::Array(messages));
+        Ok(Value::Object(result))
+    }
+
+    /// `completion/complete`: the proposed values that begin with what was typed.
+    pub(super) fn complete(&self, params: &Value) -> Result<Value, Value> {
+        let text = |pointer| params.pointer(pointer).and_then(Value::as_str);
+        let argument = text("/argument/name");
+        let argument = argument.ok_or_else(|| {
+            wire::error(
+                INVALID_PARAMS,
+                "the request needs an `argument` with a `name`",
+            )
+        })?;
+        let typed = text("/argument/value").unwrap_or_default().to_lowercase();
+        let declared = &self.declared;
+        let proposed = match (text("/ref/type"), text("/ref/name"), text("/ref/uri")) {
+            (Some("ref/prompt"), Some(name), _) => {
+                let prompt = declared.prompts.iter().find(|it| it.name == name);
+                prompt.map(|it| &it.completions)
+            }
+            (Some("ref/resource"), _, Some(uri)) => {
+                let mut templates = declared.resource_templates.iter();
+                let template = templates.find(|it| it.uri_template == uri);
+                template.map(|it| &it.completions)
+            }
+            _ => {
+                let message = "`ref` names neither a prompt nor a resource template";
+                return Err(wire::error(INVALID_PARAMS, message));
+            }
+        };
+        let Some(proposed) = proposed else {
+            let message = "`ref` names something the server does not have";
+            return Err(wire::error(INVALID_PARAMS, message));
+        };
+        let proposed = proposed.iter().find(|(name, _)| name == argument);
+        let fitting = proposed.into_iter().flat_map(|(_, values)| values);
+        let fitting: Vec<&String> = fitting
+            .filter(|it| it.to_lowercase().starts_with(&typed))
+            .collect();
+        let total = fitting.len();
+        let values = &fitting[..total.min(MAX_COMPLETIONS)];
+        Ok(
+            json!({ "completion": { "values": values, "total": total, "hasMore": total > values.len() } }),
+        )
+    }
+}
+
+/// `logging/setLevel`.
+pub(super) fn set_level(client: &mut Client, params: &Value) -> Result<Value, Value> {
+    let level = params.get("level").and_then(Value::as_str);
+    let severity = LOG_LEVELS.iter().position(|it| Some(*it) == level);
+    let Some(severity) = severity else {
+        let message = format!("`level` is none of {}", LOG_LEVELS.join(", "));
+        return Err(wire::error(INVALID_PARAMS, &message));
+    };
+    client.log_level = severity;
+    Ok(json!({}))
+}
+
+fn refuse(what: &str, prompt: &str, details: &str) -> Value {
+    let mut error = wire::error(INVALID_PARAMS, &format!("{what} `{prompt}`"));
+    error["data"] = json!({ "prompt": prompt, "details": details });
     error
 }

@@ -1,9 +1,10 @@
-//! What a mock server remembers: values that were set, and counters.
+//! What a mock server remembers: values that were set, counters, and what is known about one client, with notifications for it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::mock::wire;
 use crate::model::Object;
 
 /// The most names a path below which something is set may have; deeper paths set nothing.
@@ -115,11 +116,98 @@ pub(super) fn members_weight(members: &Object) -> usize {
     members.map(|(name, it)| name.len() + weight(it)).sum()
 }
 
+/// Log levels, the least severe first (RFC 5424).
+pub(super) const LOG_LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+/// The most resources one client may subscribe to.
+const MAX_SUBSCRIPTIONS: usize = 1000;
+
+/// What is known of one client.
+#[derive(Debug, Default)]
+pub(super) struct Client {
+    /// The capabilities it declared.
+    pub(super) capabilities: Value,
+    /// The least severe log level it wants, as an index into [`LOG_LEVELS`].
+    pub(super) log_level: usize,
+    subscriptions: HashSet<String>,
+}
+
+impl Client {
+    /// Whether it can be asked: `sampling`, `elicitation` or `roots`.
+    pub(super) fn can(&self, capability: &str) -> bool {
+        self.capabilities
+            .get(capability)
+            .is_some_and(Value::is_object)
+    }
+
+    pub(super) fn wants_log(&self, level: &str) -> bool {
+        let level = LOG_LEVELS.iter().position(|it| *it == level);
+        level.is_none_or(|it| it >= self.log_level)
+    }
+
+    /// False when it has subscribed to too many already.
+    pub(super) fn subscribe(&mut self, uri: &str) -> bool {
+        let fits = self.subscriptions.len() < MAX_SUBSCRIPTIONS;
+        if fits {
+            self.subscriptions.insert(uri.to_owned());
+        }
+        fits
+    }
+
+    pub(super) fn unsubscribe(&mut self, uri: &str) {
+        self.subscriptions.remove(uri);
+    }
+
+    pub(super) fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscriptions.contains(uri)
+    }
+}
+
+/// A notification that belongs to no request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Announcement {
+    /// A list changed: `tools`, `resources` or `prompts`.
+    ListChanged(&'static str),
+    /// A resource changed, for those that subscribed to it.
+    ResourceUpdated(String),
+}
+
+impl Announcement {
+    /// The notification, as text.
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::ListChanged(list) => {
+                wire::notification(&format!("notifications/{list}/list_changed"), &Value::Null)
+            }
+            Self::ResourceUpdated(uri) => {
+                wire::notification("notifications/resources/updated", &json!({ "uri": uri }))
+            }
+        }
+    }
+
+    /// Whether this client gets it.
+    pub(super) fn concerns(&self, client: &Client) -> bool {
+        match self {
+            Self::ListChanged(_) => true,
+            Self::ResourceUpdated(uri) => client.is_subscribed(uri),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{MAX_WEIGHT, State};
+    use crate::mock::state::{MAX_WEIGHT, State};
 
     fn path(text: &str) -> Vec<String> {
         text.split('.').map(str::to_owned).collect()

@@ -8,11 +8,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use crate::lines::{Line, Lines};
-use crate::mock::ended::Ended;
-use crate::mock::faults::Delivery;
-use crate::mock::receive::Received;
-use crate::mock::running::Outgoing;
-use crate::mock::service::Service;
+use crate::mock::exchange::Delivery;
+use crate::mock::receive::{Outgoing, Received};
+use crate::mock::service::{Ended, Service};
 use crate::mock::wire::{self, INVALID_REQUEST, Id};
 
 /// How long answers under way are waited for once the client has closed its side.

@@ -2,13 +2,9 @@
 
 mod logged;
 mod output;
-mod printed;
-mod stderr;
 #[cfg(target_os = "linux")]
 mod supervised;
 #[cfg(target_os = "linux")]
-mod supervisor;
-
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -20,14 +16,13 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
-pub use logged::Logged;
+pub use logged::{Logged, printed};
 pub use output::Logs;
 use output::Output;
-pub use printed::printed;
 #[cfg(target_os = "linux")]
 use supervised::Supervised;
 #[cfg(target_os = "linux")]
-pub use supervisor::supervise;
+pub use supervised::supervise;
 
 /// The argument by which our own program is asked to [`supervise`] the rest of its arguments.
 pub const SUPERVISE: &str = "supervise";
@@ -204,7 +199,7 @@ impl Child {
 
     /// The first and the last lines it wrote to stderr, with how many there were between them.
     pub fn stderr(&self) -> Vec<String> {
-        stderr::excerpt(&self.stderr.lock().text())
+        output::excerpt(&self.stderr.lock().text())
     }
 
     /// Ends the process, whose stdin must have been closed: waits for it, then asks, then forces. Nothing it has started stays behind.

@@ -12,7 +12,7 @@ use crate::model::catalogue::Client;
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::model::upstream::{Header, PassedOn};
 use crate::model::{Digits, Object};
-use crate::run::stop::SetupError;
+use crate::run::limits::SetupError;
 
 /// Where an agent with an MCP client of its own reaches a server of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]

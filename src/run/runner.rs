@@ -13,14 +13,10 @@ use crate::model::scenario::{Criterion, Scenario, Timeouts};
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
-use crate::run::again::AskAgain;
-use crate::run::agent::Agent;
-use crate::run::budget::Budget;
-use crate::run::clock::Clock;
+use crate::run::again::{AskAgain, Patience};
 use crate::run::conversation::{Conversation, milliseconds};
-use crate::run::patience::Patience;
+use crate::run::limits::{Budget, Clock, SetupError, Stop};
 use crate::run::ports::{Connection, Gateway, Observer, Progress};
-use crate::run::stop::{SetupError, Stop};
 use crate::run::upstream::Ear;
 
 /// How long servers may take to end after a run that did not complete. It is short, because a server that hangs will not end by itself.
@@ -238,5 +234,21 @@ fn ran_out(longest: Option<Duration>) -> Ending {
     let longest = longest.unwrap_or_default();
     Ending::LimitReached {
         message: format!("`limits.max_duration` ended the run: {longest:?} passed"),
+    }
+}
+
+/// Drives the conversation until the agent is done.
+pub trait Agent: Send {
+    /// # Errors
+    ///
+    /// A [`Stop`] when the run has to end early.
+    fn drive<'a>(
+        &'a mut self,
+        conversation: &'a mut Conversation<'_>,
+    ) -> BoxFuture<'a, Result<(), Stop>>;
+
+    /// Notes for the reader of the results, complete once the agent is done.
+    fn notes(&self) -> &[String] {
+        &[]
     }
 }

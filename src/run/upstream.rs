@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 use crate::model::trajectory::{Step, ToolCall};
 use crate::model::upstream::{UpstreamCall, UpstreamLane};
 use crate::run::call_recorder::RecordedCall;
-use crate::run::clock::Clock;
 use crate::run::conversation::{is_not_sent, tool_call};
+use crate::run::limits::{Clock, SetupError};
 use crate::run::ports::Gateway;
-use crate::run::stop::SetupError;
 
 /// How long after the agent is done a call may still begin that one of its calls caused.
 const LATE: Duration = Duration::from_millis(500);

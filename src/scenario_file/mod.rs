@@ -11,16 +11,16 @@
 //! | Where is a server read? One behind a proxy? A container? A `ready` check? What is run before and after? | `servers` |
 //! | Where is a mock server read, with its answers and faults? | `mock` |
 //! | Where is the agent read? A call? A success criterion? | `agent` |
-//! | Where is an evaluator read, each type in a file of its own? | `evaluators` |
+//! | Where is an evaluator read? | `evaluators` |
 //! | Where is the judge read? What it judges by? Examples to judge it by? | `judge` |
 //! | Where are the rules of the comparison read? | `file::scoring` |
 //! | What does a scenario say that measures a search, or scanners? | `measured`, `scenario::measurement` |
 //! | What must fit together between sections? | `checks` |
 //! | What does a document become, and what is its hash? | `scenario` |
 //! | Where may `${…}` stand, and what is put there? And in the configuration file of a proxy? | `expand` |
-//! | How are mock servers, or a model's script, read from a file alone? | `load::mocks`, `load::llm` |
+//! | How are mock servers, or a model's script, read from a file alone? | `load::mocks` |
 //! | What is a suite file, and where is it read? | `suites` |
-//! | How does a session become a scenario file? | `load::session` |
+//! | How does a session become a scenario file? | `load::rebase` |
 //! | How does what a server offers become one? | `load::first` |
 //!
 //! The rooms need each other in one direction:
@@ -45,34 +45,31 @@ mod servers;
 mod suites;
 mod yaml;
 
-pub use agent::command::{needs, reads_prompt, takes};
+pub use agent::section::{needs, reads_prompt, takes};
 pub use decode::template::{
     CONFIG_FILE, PORT, SOURCE_DIR, mentions, mentions_container, port_name, upstream_url_name,
     url_name,
 };
-pub use expand::config::fill_in_config;
-pub use expand::filling::{MissingVariables, expand, expand_command, expand_servers, fill_in};
-pub use expand::literal::literal;
-pub use expand::places::{Place, Templates};
-pub use file::schema::{json_schema, mock_json_schema};
-pub use judge::examples::{ExampleCall, JudgeExample, JudgeExamples, judge_examples};
-pub use judge::file::{LoadedJudge, judge_file};
-pub use load::dataset::folders::folded;
-pub use load::find::{Found, find, id_of_folder};
-pub use load::fingerprint::Fingerprints;
-pub use load::first::{FirstCall, FirstScenario, first_scenario};
-pub use load::llm::{LoadedLlm, llm};
-pub use load::loader::{Loaded, Options, check, load};
-pub use load::mocks::{LoadedMocks, mock_tool, mocks};
-pub use load::plain::plain_file;
-pub use load::session::{Session, SessionCall, session_scenario};
-pub use load::would_read::{Wanted, WouldRead};
-pub use scenario::hash::{agent_hash, agent_parts, scenario_hash};
-pub use servers::client_config::{
-    ClientConfigError, ClientServers, UnreadServer, client_config, client_servers,
+pub use expand::filling::{
+    MissingVariables, expand, expand_command, expand_servers, fill_in, fill_in_config, literal,
 };
-pub use servers::named::may_need;
-pub use servers::projects::project_folders;
+pub use expand::places::{Place, Templates};
+pub use file::document::{json_schema, mock_json_schema};
+pub use judge::{
+    ExampleCall, JudgeExample, JudgeExamples, LoadedJudge, judge_examples, judge_file,
+};
+pub use load::dataset::folded;
+pub use load::find::{Found, find, id_of_folder, plain_file};
+pub use load::first::{FirstCall, FirstScenario, first_scenario};
+pub use load::loader::{Loaded, Options, check, load};
+pub use load::mocks::{LoadedLlm, LoadedMocks, llm, mock_tool, mocks};
+pub use load::rebase::{Session, SessionCall, session_scenario};
+pub use load::would_read::{Wanted, WouldRead};
+pub use scenario::hash::{Fingerprints, agent_hash, agent_parts, scenario_hash};
+pub use servers::client_config::{
+    ClientConfigError, ClientServers, UnreadServer, client_config, client_servers, project_folders,
+};
+pub use servers::server::may_need;
 pub use suites::{
     FOLDER as SUITES, LoadedSuite, SuiteFound, find_suites, suite, suite_json_schema,
 };

@@ -9,10 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::agents::reach_model;
 use super::error::Error;
-use crate::discovery::corpus::{Corpus, Tool};
+use crate::discovery::golden::{Corpus, Tool};
 use crate::discovery::questions::{INSTRUCTIONS, key, once_more, question, read, refusal, schema};
-use crate::llm::client::{Attempts, Client};
-use crate::llm::dialect::wire;
+use crate::llm::client::{Attempts, Client, wire};
 use crate::llm::errors::Asker;
 use crate::llm::message::{
     Finish, Message, OUTPUT_NAME, OfferedTool, Part, Request, Response, ToolResult,

@@ -10,7 +10,7 @@
 use std::hint::black_box;
 
 use divan::Bencher;
-use mcp_eval::discovery::detection::Demands;
+use mcp_eval::discovery::detector::Demands;
 use mcp_eval::discovery::measures::{Figures, Grades, Ids, Ranking, figures, means};
 use mcp_eval::discovery::places::Document;
 use mcp_eval::discovery::security::measure;

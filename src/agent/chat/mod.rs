@@ -1,10 +1,9 @@
 //! An agent with a language model behind one of several APIs, and the loop in which it calls tools.
 //!
 //! The APIs, their wire formats and how they are asked are in [`crate::llm`]; `results` makes of a tool's answer what a model gets of it, and
-//! `schema` of a tool's schema.
+//! `results` of a tool's schema.
 
 mod results;
-mod schema;
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -14,12 +13,10 @@ use futures_util::future::BoxFuture;
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 
-use crate::llm::client::{Attempts, Client, Key};
-use crate::llm::dialect::wire;
+use crate::llm::client::{Attempts, Client, Key, wire};
 use crate::llm::errors::Asker;
 use crate::llm::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
-use crate::llm::names::Names;
-use crate::llm::wire::Wire;
+use crate::llm::wire::{Names, Wire};
 use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::catalogue::Catalogue;
 use crate::model::interactions::NEXT;
@@ -272,7 +269,7 @@ impl Chat {
             other => other.clone(),
         };
         let tools = tools.iter().map(|(name, tool)| {
-            let (input_schema, taken_off) = schema::offered(tool.served.get("inputSchema"));
+            let (input_schema, taken_off) = results::offered(tool.served.get("inputSchema"));
             if !taken_off.is_empty() {
                 notes.push(format!(
                     "`{name}` was offered without {} at the top of its input schema, which APIs refuse, and with the parameters of all branches",

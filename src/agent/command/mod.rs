@@ -3,17 +3,15 @@
 //!
 //! | file | what happens there |
 //! |---|---|
-//! | `workplace` | the folder it works in, and its configuration |
+//! | `format` | the folder it works in, and its configuration |
 //! | `format`, `names` | how agents that are known want to be started, and what they call servers and tools |
 //! | `stream` | readers of what it prints, one file per format |
-//! | `agent_event`, `output_recorder` | the events in that output, and how they are recorded |
+//! | `stream/events`, `output_recorder` | the events in that output, and how they are recorded |
 
-mod agent_event;
 mod format;
 mod names;
 mod output_recorder;
 mod stream;
-mod workplace;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,11 +20,10 @@ use futures_util::future::BoxFuture;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 
-use self::agent_event::Verdict;
-pub use self::format::{mcp_config, passes};
+pub use self::format::{Workplace, mcp_config, passes};
 use self::names::Names;
 use self::output_recorder::OutputRecorder;
-pub use self::workplace::Workplace;
+use self::stream::events::Verdict;
 use crate::lines::{Line, Lines};
 use crate::model::agent::CommandAgent;
 use crate::process::{self, Child, ChildCommand};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::agent_event::{AgentEvent, Stream, Verdict};
 use super::names::Names;
+use super::stream::events::{AgentEvent, Stream, Verdict};
 use super::stream::stream;
 use crate::model::agent::{CommandFormat, Price};
 use crate::run::{Announced, Conversation, ReportedRequest, Stop};

@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::items;
-use super::said::Said;
 use super::spec::{Search, Split};
 use crate::discovery::measures::DEPTH;
+use crate::http_client::{NoReply, Silence};
 use crate::model::json_path::JsonPath;
+use crate::model::trouble::Trouble;
 use crate::text;
 
 /// How much is shown of an error.
@@ -221,12 +222,102 @@ pub(super) fn without_doubled_server(id: String) -> String {
     }
 }
 
+/// What a search said. A tool may say the same twice, as structured content and as text; and a list as one text for each of its items.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    /// Each of them the whole of what was said, in one or more documents; the first that can be read counts.
+    ways: Vec<Vec<Value>>,
+}
+
+impl Said {
+    /// What is said in one document.
+    pub fn in_one(document: Value) -> Self {
+        Self {
+            ways: vec![vec![document]],
+        }
+    }
+
+    /// What is said in these ways.
+    pub(super) fn in_ways(ways: Vec<Vec<Value>>) -> Self {
+        Self { ways }
+    }
+
+    /// What `read` finds in the first way in which it finds anything. Texts that hold JSON are looked into where nothing is found otherwise.
+    ///
+    /// # Errors
+    ///
+    /// What `read` fails with first.
+    pub(super) fn first<T>(
+        &self,
+        read: impl Fn(&[Value]) -> Result<Option<T>, String>,
+    ) -> Result<Option<T>, String> {
+        for way in &self.ways {
+            if let Some(found) = read(way)? {
+                return Ok(Some(found));
+            }
+        }
+        for way in &self.ways {
+            let unfolded: Vec<Value> = way.iter().map(unfolded).collect();
+            if let Some(found) = read(&unfolded)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The same with the lists and objects that texts in it hold.
+fn unfolded(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['[', '{']) => {
+            let held = serde_json::from_str::<Value>(text);
+            held.map_or_else(|_| value.clone(), |it| unfolded(&it))
+        }
+        Value::Array(items) => items.iter().map(unfolded).collect(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, it)| (key.clone(), unfolded(it)));
+            Value::Object(members.collect())
+        }
+        _ => value.clone(),
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Unanswered {
+    /// In a fragment.
+    pub why: String,
+    /// What another try may find gone.
+    pub trouble: Option<Trouble>,
+}
+
+impl From<String> for Unanswered {
+    /// An answer that is none: asked again, it would be the same.
+    fn from(why: String) -> Self {
+        Self { why, trouble: None }
+    }
+}
+
+impl From<NoReply> for Unanswered {
+    fn from(it: NoReply) -> Self {
+        Self {
+            why: it.why,
+            trouble: match it.silence {
+                Silence::Unasked => None,
+                Silence::TooLong => Some(Trouble::Timeout),
+                Silence::Broken => Some(Trouble::Transport),
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::id;
-    use crate::discovery::corpus::Corpus;
+    use crate::discovery::golden::Corpus;
     use crate::discovery::places::Document;
     use crate::discovery::search::spec::Search;
 

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::answer::{id, refuse_failure};
+use super::answer::{Said, id, refuse_failure};
 use super::items;
-use super::said::Said;
 use super::spec::{Listing, Search};
-use crate::discovery::corpus::Corpus;
+use crate::discovery::golden::Corpus;
 use crate::model::json_path::JsonPath;
 use crate::published::measured::retrieval::Drift;
 

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::{Answer, read_answer};
+use super::answer::{Answer, Said, Unanswered, read_answer};
 use super::catalogue::{LiveTool, read_catalogue};
-use super::said::Said;
 use super::spec::{HttpAsk, Listing, Search};
-use super::unanswered::Unanswered;
 use crate::http_client::{Call, Caller, Reply};
 use crate::model::trouble::Trouble;
 use crate::text;

@@ -6,20 +6,14 @@
 mod answer;
 mod catalogue;
 mod http;
-mod presets;
-mod said;
 mod spec;
 mod tool;
-mod unanswered;
 
-pub use answer::{Answer, Found, doubts, read_answer};
+pub use answer::{Answer, Found, Said, Unanswered, doubts, read_answer};
 pub use catalogue::{LiveTool, drift, read_catalogue};
 pub use http::{Place, Rest};
-pub use presets::preset;
-pub use said::Said;
-pub use spec::{Ask, Finds, HttpAsk, Listing, Search, ToolAsk};
+pub use spec::{Ask, Finds, HttpAsk, Listing, Search, ToolAsk, preset};
 pub use tool::{SaidByTool, filled_arguments, said_by_tool};
-pub use unanswered::Unanswered;
 
 use crate::model::json_path::JsonPath;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::answer::Said;
 use super::http::filled_value;
-use super::said::Said;
 use crate::text;
 
 /// How much is shown of what is no answer.

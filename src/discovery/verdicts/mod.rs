@@ -5,10 +5,9 @@ mod mcp_scan;
 mod ours;
 mod said;
 mod sarif;
-mod schema;
 
+pub use ours::json_schema;
 pub use said::{Detector, Entry, Run, ScanStatus, Unscanned, Verdict};
-pub use schema::json_schema;
 
 use serde_json::Value;
 

@@ -1,9 +1,8 @@
-//! How far a judge's verdicts are those of people.
-//!
-//! Agreement alone flatters a judge that always says the same where most examples are alike. Cohen's κ takes off what chance would give:
-//! J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960), 37–46.
+//! What several votes say together, and how far a judge's verdicts are those of people.
 
 use crate::model::number::share;
+use crate::model::ruling::Verdict;
+use crate::model::trouble::Unanswered;
 
 /// How often two verdicts were given by a person and by a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -76,9 +75,47 @@ impl Flips {
     }
 }
 
+/// What the votes say together: the majority of all that were asked for decides, and a tie is none. What counts as the score is the
+/// median, the lower one of two, which lies on the side of the majority.
+///
+/// # Errors
+///
+/// That votes are missing which could have decided.
+pub(super) fn majority(
+    votes: &[Result<Verdict, Unanswered>],
+    of: usize,
+) -> Result<Verdict, Unanswered> {
+    let mut judged: Vec<&Verdict> = votes.iter().filter_map(|it| it.as_ref().ok()).collect();
+    judged.sort_by(|a, b| a.score.total_cmp(&b.score));
+    let passed = judged.iter().filter(|it| it.passed).count();
+    let failed = judged.len() - passed;
+    let is_decided = passed * 2 > of || failed * 2 >= of;
+    let middle = judged.get(judged.len().saturating_sub(1) / 2);
+    match (middle, is_decided) {
+        (Some(verdict), true) => Ok((*verdict).clone()),
+        _ => Err(undecided(votes, of)),
+    }
+}
+
+fn undecided(votes: &[Result<Verdict, Unanswered>], of: usize) -> Unanswered {
+    let mut failures = votes.iter().filter_map(|it| it.as_ref().err());
+    let first = failures.next();
+    let mut unruled = first
+        .cloned()
+        .unwrap_or_else(|| Unanswered::new("the judge was not asked"));
+    if of > 1 {
+        let judged = votes.iter().filter(|it| it.is_ok()).count();
+        let said = format!("{judged} of {of} votes have a verdict, which decides nothing");
+        unruled.details.push(said);
+    }
+    unruled
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Agreement, Flips};
+    use super::{Agreement, Flips, majority};
+    use crate::model::ruling::Verdict;
+    use crate::model::trouble::Unanswered;
 
     fn agreement(
         both_passed: usize,
@@ -119,5 +156,45 @@ mod tests {
             flips.add(before, after);
         }
         assert_eq!(flips.share(), Some(0.5));
+    }
+
+    /// Votes with these scores; `None` is one that is no verdict.
+    fn votes(scores: &[Option<f64>]) -> Vec<Result<Verdict, Unanswered>> {
+        let vote = |score: f64| Verdict {
+            passed: score >= 0.7,
+            score,
+            confidence: None,
+            reasoning: format!("{score}"),
+            dimensions: Vec::new(),
+            tool_accuracy: None,
+            suggestions: Vec::new(),
+        };
+        let none = || Unanswered::new("no answer");
+        let votes = scores.iter();
+        votes.map(|it| it.map(vote).ok_or_else(none)).collect()
+    }
+
+    #[test]
+    fn the_majority_decides_and_its_median_counts() {
+        let cases = [
+            (&[Some(0.9)][..], Some((true, 0.9))),
+            (&[Some(0.9), Some(0.1), Some(0.7)], Some((true, 0.7))),
+            (&[Some(0.9), Some(0.1), Some(0.6)], Some((false, 0.6))),
+            // A tie is no majority.
+            (&[Some(0.9), Some(0.2)], Some((false, 0.2))),
+            // A missing vote matters where it could decide.
+            (&[Some(0.9), None, Some(0.8)], Some((true, 0.8))),
+            (&[Some(0.9), None, Some(0.2)], None),
+            (&[None, None, Some(0.2)], None),
+            (&[None], None),
+        ];
+        for (scores, expected) in cases {
+            let decided = majority(&votes(scores), scores.len());
+            let decided = decided.map(|it| (it.passed, it.score)).ok();
+            assert_eq!(decided, expected, "{scores:?}");
+        }
+        let why = majority(&votes(&[Some(0.9), None, Some(0.2)]), 3).unwrap_err();
+        assert_eq!(why.message, "no answer");
+        assert!(why.details[0].contains("2 of 3 votes"), "{why:?}");
     }
 }

@@ -6,13 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::case::Case;
-use super::fence::{Fence, marked};
+use super::agreement::majority;
+use super::case::{Case, Fence, marked};
 use super::form;
-use super::majority::majority;
 use super::prompt::prompt;
-use crate::llm::client::{Attempts, Client, Key};
-use crate::llm::dialect::wire;
+use crate::llm::client::{Attempts, Client, Key, wire};
 use crate::llm::errors::Asker;
 use crate::llm::message::{
     Finish, Message, OUTPUT_NAME as VERDICT, Part, Request, Response, ToolResult,

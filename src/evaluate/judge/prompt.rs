@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::case::{Case, CaseCall, Expected};
-use super::fence::{Fence, marked};
-use super::shortened::{Words, fair_share, shortened};
+use super::case::{Case, CaseCall, Expected, Fence, Words, fair_share, marked, shortened};
 use crate::llm::message::OUTPUT_NAME as VERDICT;
 use crate::model::judge::{Dimension, JudgeSettings, LlmJudge, Rubric, Standard, VerdictForm};
 use crate::model::number::tidy;

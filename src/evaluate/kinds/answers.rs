@@ -1,13 +1,14 @@
-//! The answers of a run, as texts and as JSON.
+//! The texts of a run, its answers and the agent's last words, and what is looked for in them.
 
-use serde_json::Value;
+use regex::{Regex, RegexBuilder};
+use serde_json::{Deserializer, Value};
 
-use crate::evaluate::said::texts_of_answer;
+use crate::evaluate::subject::texts_of_answer;
 use crate::evaluate::tools::{calls_of, numbered};
-use crate::model::evaluator::AnswerOf;
+use crate::model::evaluator::{AnswerOf, TextMatch};
 use crate::model::placeholder;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
+use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall, Trajectory};
 use crate::score::in_band_error;
 
 /// The calls whose answers are meant, with their numbers among all calls of the servers. Those of the agent's own tools are meant where
@@ -124,4 +125,137 @@ pub(super) fn both_forms(outcome: &Outcome) -> [Vec<Value>; 2] {
     let texts = blocks.filter_map(|it| it.get("text").and_then(Value::as_str));
     let of_blocks = texts.filter_map(|it| serde_json::from_str(it).ok());
     [structured, of_blocks.collect()]
+}
+
+/// How many places in a text are tried as the beginning of a JSON document.
+const TRIES: usize = 200;
+
+/// The agent's last words; empty where it said nothing.
+///
+/// # Errors
+///
+/// Why there can be none.
+pub(in crate::evaluate) fn of(run: &Trajectory) -> Result<&str, String> {
+    let said = run.steps.iter().rev().find_map(|it| match it {
+        Step::Assistant { text } => Some(text.as_str()),
+        Step::User { .. } | Step::ToolCall(_) => None,
+    });
+    match (said, run.stamp.agent.as_str()) {
+        (_, "scripted") => Err("a script says nothing in the end".to_owned()),
+        (_, "replay") => Err("a replay makes calls, and says nothing in the end".to_owned()),
+        (Some(said), _) => Ok(said),
+        (None, "listen") => Err("what was said around a session is not recorded".to_owned()),
+        (None, _) => Ok(""),
+    }
+}
+
+/// The JSON document in a text: all of it, what stands in a fence, else the first object or list within.
+pub(in crate::evaluate) fn document(text: &str) -> Option<Value> {
+    if let Ok(whole) = serde_json::from_str(text.trim()) {
+        return Some(whole);
+    }
+    let fenced = text.split("```").skip(1).step_by(2);
+    let mut fenced = fenced.filter_map(|it| {
+        let body = it.trim_start_matches(|it: char| it.is_ascii_alphanumeric());
+        serde_json::from_str(body.trim()).ok()
+    });
+    fenced.next().or_else(|| {
+        let mut starts = text.match_indices(['{', '[']).take(TRIES);
+        starts.find_map(|(at, _)| {
+            let mut documents = Deserializer::from_str(&text[at..]).into_iter::<Value>();
+            documents.next()?.ok()
+        })
+    })
+}
+
+/// A text or regular expression that is ready to be looked for. Expressions take time in proportion to the text, whatever they are.
+pub(super) struct Wanted<'a> {
+    matching: &'a TextMatch,
+    any_case: bool,
+    /// The text in lower case, where case does not matter.
+    text: String,
+    regex: Option<Regex>,
+}
+
+/// A regular expression.
+///
+/// # Errors
+///
+/// Why it is none, in a sentence.
+pub(super) fn regex(pattern: &str, any_case: bool) -> Result<Regex, String> {
+    let built = RegexBuilder::new(pattern)
+        .case_insensitive(any_case)
+        .build();
+    built.map_err(|error| {
+        let error = error.to_string();
+        let reason = error.lines().last().unwrap_or_default();
+        let reason = reason.trim_start_matches("error: ");
+        format!("`{pattern}` is not a regular expression: {reason}")
+    })
+}
+
+impl<'a> Wanted<'a> {
+    /// # Errors
+    ///
+    /// Why it cannot be looked for, in a sentence.
+    pub(super) fn new(matching: &'a TextMatch, any_case: bool) -> Result<Self, String> {
+        let compiled = match matching {
+            TextMatch::Regex(pattern) => Some(regex(pattern, any_case)?),
+            _ => None,
+        };
+        Ok(Self {
+            matching,
+            any_case,
+            text: cased(matching.text(), any_case),
+            regex: compiled,
+        })
+    }
+
+    /// How often it is in a text.
+    pub(super) fn count(&self, text: &str) -> usize {
+        if let Some(regex) = &self.regex {
+            return regex.find_iter(text).count();
+        }
+        let text = &cased(text, self.any_case);
+        match self.matching {
+            TextMatch::Contains(_) => text.matches(self.text.as_str()).count(),
+            TextMatch::Equals(_) => usize::from(text.trim() == self.text.trim()),
+            TextMatch::StartsWith(_) => usize::from(text.trim_start().starts_with(&self.text)),
+            TextMatch::Regex(_) => 0,
+        }
+    }
+}
+
+fn cased(text: &str, any_case: bool) -> String {
+    if any_case {
+        text.to_lowercase()
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::document;
+
+    #[test]
+    fn json_is_found_where_models_put_it() {
+        for (text, found) in [
+            (" {\"a\": 1}\n", Some(json!({ "a": 1 }))),
+            (
+                "Here it is:\n```json\n{\"a\": [1]}\n```\nWell?",
+                Some(json!({ "a": [1] })),
+            ),
+            ("```\n[1, 2]\n```", Some(json!([1, 2]))),
+            ("See [the list] {\"a\": 1} above", Some(json!({ "a": 1 }))),
+            ("no JSON {at all}", None),
+            ("12", Some(json!(12))),
+            ("", None),
+        ] {
+            assert_eq!(document(text), found, "{text}");
+        }
+        assert_eq!(document(&"[{".repeat(100_000)), None);
+    }
 }

@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::exact_match::differences;
-use super::schema_validate::{STORED, not_asked};
+use super::exact_match::{STORED, differences, not_asked};
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::model::evaluator::{SqlValidate, WantedRow, WantedRows};

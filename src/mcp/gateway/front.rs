@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, Response, StatusCode};
 use serde_json::Value;
 
 use super::call_tap::Exchange;
-use super::error::{INVALID_REQUEST, PARSE_ERROR, error};
+use super::place::{INVALID_REQUEST, PARSE_ERROR, error};
 use crate::http_server::{JSON, Refusal, respond};
 use crate::json;
 

@@ -4,29 +4,22 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `call_tap` | recognises tool calls and finds their answers |
-//! | `listings` | which tools are listed to the agent |
-//! | `again`, `asking` | reads are asked again, where recording wants that |
-//! | `front`, `error`, `deadline` | how the gateway itself speaks with agents, and how long it waits |
+//! | `call_tap` | which tools are listed to the agent |
+//! | `again`, `proxy` | reads are asked again, where recording wants that |
+//! | `front`, `place` | how the gateway itself speaks with agents, and how long it waits |
 //! | `place` | where the gateway is reached, and by whom alone |
-//! | `passed_on` | headers that arrive behind a server and were sent to it |
+//! | `place` | headers that arrive behind a server and were sent to it |
 //! | `proxy` | servers that speak HTTP |
-//! | `launcher`, `piped`, `streamed` | servers that are child processes or speak the older HTTP with SSE, and their sessions |
-//! | `own` | requests of the gateway's own in these sessions |
+//! | `launcher`, `piped` | servers that are child processes or speak the older HTTP with SSE, and their sessions |
+//! | `launcher` | requests of the gateway's own in these sessions |
 
 mod again;
-mod asking;
 mod call_tap;
-mod deadline;
-mod error;
 mod front;
 mod launcher;
-mod listings;
-mod own;
-mod passed_on;
 mod piped;
 mod place;
 mod proxy;
-mod streamed;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,16 +36,13 @@ use tokio_util::sync::CancellationToken;
 
 use self::again::Again;
 use self::call_tap::CallTap;
-use self::error::{GATEWAY_ERROR, error};
 use self::launcher::{Launcher, Source};
-pub use self::passed_on::SentHeaders;
-pub use self::place::{From as GatewayFrom, GatewayPlace};
+pub use self::place::{From as GatewayFrom, GatewayPlace, SentHeaders};
+use self::place::{GATEWAY_ERROR, error};
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, from_own_pages, is_secret, respond, same_site};
-use crate::mcp::headers::with_token;
-use crate::mcp::problem::setup_error;
-use crate::mcp::target::{Launch, OnProgress, Target};
-use crate::mcp::tools::connect;
+use crate::mcp::session::connect;
+use crate::mcp::target::{Launch, OnProgress, Target, setup_error, with_token};
 use crate::mcp::wire::Wire;
 use crate::model::catalogue::Catalogue;
 use crate::model::scenario::HttpStyle;

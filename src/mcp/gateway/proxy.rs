@@ -13,23 +13,22 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
-use reqwest::Client;
+use reqwest::{Client, Response};
+use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::again::Asker;
-use super::asking;
 use super::call_tap::{CallTap, Exchange};
-use super::deadline::within;
 use super::front::{Answer, SESSION_ID, bad_gateway, header_text, unreadable};
+use super::place::within;
 use crate::http_client;
 use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
 use crate::mcp::events::Events;
-use crate::mcp::headers::with_token;
 use crate::mcp::http::{Head, LONGEST_BODY, busy};
-use crate::mcp::problem::{no_answer, setup_error};
-use crate::mcp::request::{LOST_SESSION, is_unreachable, root, too_busy};
-use crate::mcp::wire::{NOT_UTF8, Wire};
+use crate::mcp::request::{LOST_SESSION, is_unreachable, outcome, root, too_busy};
+use crate::mcp::target::{no_answer, setup_error, with_token};
+use crate::mcp::wire::{Message, NOT_UTF8, Wire, key, read_bytes};
 use crate::model::trajectory::{FailureKind, Outcome};
 
 /// Headers that belong to one connection and not to the message, and those that would be about us and not about the server.
@@ -155,7 +154,7 @@ impl Proxy {
 
     /// Remembers the sessions that the server has begun. One that it does not know any more has taken all that was done in it away: no
     /// verdict can come of such a run.
-    fn note_session(&self, session: &str, method: &Method, response: &reqwest::Response) {
+    fn note_session(&self, session: &str, method: &Method, response: &Response) {
         let mut sessions = self.sessions.lock();
         let begun = header_text(response.headers(), &SESSION_ID);
         if !begun.is_empty() {
@@ -180,9 +179,7 @@ impl Proxy {
             (self.client.clone(), self.url.clone(), self.tool_timeout);
         Arc::new(move |request| {
             let (client, url, headers) = (client.clone(), url.clone(), headers.clone());
-            Box::pin(
-                async move { asking::ask((&client, &url), headers, &request, tool_timeout).await },
-            )
+            Box::pin(async move { ask((&client, &url), headers, &request, tool_timeout).await })
         })
     }
 
@@ -200,7 +197,7 @@ impl Proxy {
     async fn whole(
         &self,
         exchange: &Exchange,
-        response: reqwest::Response,
+        response: Response,
         deadline: Option<Instant>,
     ) -> Result<Bytes, axum::response::Response> {
         let (head, busy) = (Head::of(&response), busy(&response));
@@ -237,12 +234,7 @@ impl Proxy {
     }
 
     /// A stream of events, recorded as it passes.
-    fn streamed(
-        &self,
-        exchange: Exchange,
-        response: reqwest::Response,
-        deadline: Option<Instant>,
-    ) -> Body {
+    fn streamed(&self, exchange: Exchange, response: Response, deadline: Option<Instant>) -> Body {
         let passing = Passing {
             exchange,
             events: Events::default(),
@@ -333,5 +325,94 @@ pub(super) fn outcome_text(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Failure(failure) => failure.message.clone(),
         Outcome::Answer(answer) => answer.text(),
+    }
+}
+
+/// Asks with these headers, and waits for the answer at most as long as for any call. `None` where it may come by another way, or the
+/// server asks back first, which only a client can answer.
+pub(super) async fn ask(
+    (client, url): (&Client, &str),
+    headers: HeaderMap,
+    request: &Value,
+    tool_timeout: Duration,
+) -> Option<Outcome> {
+    let asking = async {
+        let asked = client
+            .post(url)
+            .headers(headers)
+            .header(CONTENT_TYPE, JSON)
+            .body(request.to_string())
+            .send();
+        match asked.await {
+            Ok(response) => answer(response, &request["id"]).await,
+            Err(error) => Some(Outcome::failed(FailureKind::Transport, root(&error))),
+        }
+    };
+    let answered = within(Some(Instant::now() + tool_timeout), asking).await;
+    answered.unwrap_or_else(|| Some(no_answer(tool_timeout, &Wire::default())))
+}
+
+async fn answer(response: Response, id: &Value) -> Option<Outcome> {
+    let head = Head::of(&response);
+    let is_stream = head.status.is_success() && head.kind.starts_with(EVENT_STREAM);
+    let mut pieces = Box::pin(response.bytes_stream());
+    let mut body = Vec::new();
+    let mut events = Events::default();
+    let mut found = Found::Nothing;
+    while let Some(piece) = pieces.next().await {
+        let piece = match piece {
+            Ok(piece) => piece,
+            Err(error) => return Some(Outcome::failed(FailureKind::Transport, root(&error))),
+        };
+        if is_stream {
+            events.read(&piece, LONGEST_BODY, |_, data| found.look(data, id));
+        } else {
+            body.extend_from_slice(&piece);
+        }
+        match found {
+            Found::Answer(outcome) => return Some(*outcome),
+            Found::Question => return None,
+            Found::Nothing if body.len() > LONGEST_BODY => {
+                let why = format!("an answer of more than {LONGEST_BODY} bytes");
+                return Some(Outcome::failed(FailureKind::Transport, why));
+            }
+            Found::Nothing => {}
+        }
+    }
+    if is_stream {
+        let why = "the stream ended without an answer".to_owned();
+        return (!events.has_ids).then(|| Outcome::failed(FailureKind::Disconnected, why));
+    }
+    let text = String::from_utf8_lossy(&body);
+    if head.is_json() {
+        found.look(&body, id);
+    }
+    match found {
+        Found::Answer(outcome) => Some(*outcome),
+        _ => Some(Outcome::failed(
+            FailureKind::Transport,
+            head.describe(&text),
+        )),
+    }
+}
+
+/// What has come of a request so far.
+enum Found {
+    Nothing,
+    Answer(Box<Outcome>),
+    /// The server asks something itself.
+    Question,
+}
+
+impl Found {
+    fn look(&mut self, bytes: &[u8], id: &Value) {
+        match read_bytes(bytes) {
+            _ if !matches!(self, Self::Nothing) => {}
+            Message::Reply { id: of, reply } if key(&of) == key(id) => {
+                *self = Self::Answer(Box::new(outcome(reply)));
+            }
+            Message::Request { id: Some(_), .. } => *self = Self::Question,
+            _ => {}
+        }
     }
 }

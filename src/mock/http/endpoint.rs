@@ -1,27 +1,31 @@
 //! The MCP endpoint: POST sends a message, GET opens the stream of messages that belong to no request, DELETE ends a session.
 
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, Response, StatusCode};
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::body;
-use super::front::Front;
 use crate::http_server::{
-    EVENT_STREAM, JSON, Refusal, accepts, is_json, read_body, respond, same_site, stream_response,
+    EVENT_STREAM, JSON, Refusal, accepts, event, is_json, read_body, respond, same_site,
+    stream_response,
 };
 use crate::mock::core::PROTOCOL_VERSIONS;
-use crate::mock::faults::Delivery;
-use crate::mock::receive::Received;
-use crate::mock::running::Outgoing;
-use crate::mock::session::Session;
+use crate::mock::exchange::Delivery;
+use crate::mock::receive::{Outgoing, Received};
+use crate::mock::service::{Service, Session};
 use crate::mock::wire::{self, INVALID_REQUEST, Id, Incoming};
-use crate::model::interactions::HttpResponses;
+use crate::model::interactions::{HttpResponses, MockTool};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -74,7 +78,7 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
                 // The request was cancelled, so there is no answer.
                 None => respond(StatusCode::ACCEPTED, None, Body::empty()),
                 Some(Outgoing::Last(delivery)) => deliver(front, delivery).await,
-                Some(first) => stream_response(body::events(front.clone(), first, outgoing)),
+                Some(first) => stream_response(events(front.clone(), first, outgoing)),
             }
         }
     };
@@ -95,7 +99,7 @@ fn get(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
         Some((message, session))
     });
     let messages = messages.take_until(taken_over.cancelled_owned());
-    Ok(stream_response(body::endless(messages)))
+    Ok(stream_response(endless(messages)))
 }
 
 fn delete(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
@@ -160,7 +164,7 @@ async fn deliver(front: &Front, delivery: Delivery) -> Response<Body> {
     let always_streams = front.service.responds_with() == HttpResponses::EventStream;
     let ok = |body| respond(StatusCode::OK, Some(JSON), body);
     let events = |delivery| {
-        stream_response(Body::from_stream(body::in_events(
+        stream_response(Body::from_stream(in_events(
             Outgoing::Last(delivery),
             front,
         )))
@@ -189,8 +193,8 @@ async fn deliver(front: &Front, delivery: Delivery) -> Response<Body> {
             message,
             bytes,
             every,
-        } => ok(Body::from_stream(body::slow(message, bytes, every))),
-        Delivery::Cut(text) => ok(Body::from_stream(body::cut(text))),
+        } => ok(Body::from_stream(slow(message, bytes, every))),
+        Delivery::Cut(text) => ok(Body::from_stream(cut(text))),
     }
 }
 
@@ -218,4 +222,149 @@ pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
         response.headers_mut().insert(ALLOW, allowed);
     }
     response
+}
+
+/// The messages of an exchange as an event stream, to its end.
+pub(super) fn events(front: Front, first: Outgoing, rest: mpsc::Receiver<Outgoing>) -> Body {
+    let outgoing = stream::iter([first]).chain(stream::unfold(rest, async |mut rest| {
+        rest.recv().await.map(|it| (it, rest))
+    }));
+    Body::from_stream(outgoing.flat_map(move |it| in_events(it, &front)))
+}
+
+type Chunks = stream::BoxStream<'static, io::Result<Bytes>>;
+
+/// A delivery as a part of an event stream. The status was sent before, so a fault cannot change it here.
+pub(super) fn in_events(outgoing: Outgoing, front: &Front) -> Chunks {
+    let delivery = match outgoing {
+        Outgoing::Message(message) => return whole(event(&message)).boxed(),
+        Outgoing::Last(delivery) => delivery,
+    };
+    match delivery {
+        Delivery::Messages(messages) => {
+            whole(messages.iter().map(|it| event(it)).collect()).boxed()
+        }
+        Delivery::Broken(text) => whole(event(&text)).boxed(),
+        Delivery::Empty => whole(event("")).boxed(),
+        Delivery::Status { .. } => stream::empty().boxed(),
+        Delivery::Exit(code) => {
+            front.exit(code);
+            stream::pending().boxed()
+        }
+        Delivery::Never => stream::pending().boxed(),
+        Delivery::Slow {
+            message,
+            bytes,
+            every,
+        } => slow(event(&message), bytes, every).boxed(),
+        Delivery::Cut(text) => cut(format!("event: message\ndata: {text}")).boxed(),
+    }
+}
+
+/// One piece of a body.
+pub(super) fn whole(text: String) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    stream::iter([Ok(Bytes::from(text))])
+}
+
+/// A few bytes at a time.
+pub(super) fn slow(
+    text: String,
+    bytes: usize,
+    every: Duration,
+) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let text = Bytes::from(text);
+    stream::unfold(text, move |mut text| async move {
+        if text.is_empty() {
+            return None;
+        }
+        tokio::time::sleep(every).await;
+        let chunk = text.split_to(bytes.clamp(1, text.len()));
+        Some((Ok(chunk), text))
+    })
+}
+
+/// A piece of a body, after which the connection ends.
+pub(in crate::mock) fn cut(text: String) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let pause = async {
+        // Without the pause, the connection ends before the piece is sent.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Err(io::Error::other("the fault that was asked for"))
+    };
+    whole(text).chain(stream::once(pause))
+}
+
+/// An event stream that stays open and sends messages as they occur.
+pub(super) fn endless(messages: impl Stream<Item = String> + Send + 'static) -> Body {
+    Body::from_stream(messages.map(|it| Ok::<_, Infallible>(event(&it))))
+}
+
+/// What the HTTP front allows.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// The longest body of a request, in bytes.
+    pub max_body: usize,
+    /// Accepts any host name in requests, because the server may be reached under names it does not know.
+    pub any_host: bool,
+    /// Enables the routes at `/__mock/`.
+    pub admin: Option<Admin>,
+    /// Also enables the older transport, at `/sse` and `/messages`.
+    pub legacy_sse: bool,
+}
+
+/// The routes that control the server.
+#[derive(Debug, Clone)]
+pub struct Admin {
+    /// Reads the tools that are added through them.
+    pub read_tool: ReadTool,
+    /// What clients have to show where other machines reach the server.
+    pub remote: Option<RemoteAdmin>,
+}
+
+/// What clients of the control have to show.
+#[derive(Debug, Clone)]
+pub struct RemoteAdmin {
+    /// In the header `Authorization`, after `Bearer`.
+    pub token: String,
+    /// The hosts, besides this machine's own, by which they may call it.
+    pub hosts: Vec<String>,
+}
+
+/// The default of [`HttpOptions::max_body`]: 4 MiB.
+pub const MAX_BODY: usize = 4 * 1024 * 1024;
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            max_body: MAX_BODY,
+            any_host: false,
+            admin: None,
+            legacy_sse: false,
+        }
+    }
+}
+
+/// Reads a tool as a declaration would hold it; the error is for people.
+pub type ReadTool = fn(&str) -> Result<MockTool, String>;
+
+/// Where the answers of each session of the older transport go.
+pub(super) type Streams = Arc<Mutex<HashMap<String, mpsc::Sender<Outgoing>>>>;
+
+/// What every request needs.
+#[derive(Clone)]
+pub(super) struct Front {
+    pub(super) service: Arc<Service>,
+    pub(super) options: HttpOptions,
+    /// Set when a fault ends the process.
+    pub(super) exit: Arc<Mutex<Option<u8>>>,
+    pub(super) stop: CancellationToken,
+    /// Of the older transport.
+    pub(super) streams: Streams,
+}
+
+impl Front {
+    /// Ends the server, as a fault demands.
+    pub(super) fn exit(&self, code: u8) {
+        *self.exit.lock() = Some(code);
+        self.stop.cancel();
+    }
 }

@@ -14,15 +14,12 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::body;
-use super::endpoint::{refused, status_response, unknown_session};
-use super::front::Front;
+use super::endpoint::{self, Front, refused, status_response, unknown_session};
 use crate::http_server::{
     EVENT_STREAM, Refusal, accepts, is_json, read_body, respond, same_site, stream_response,
 };
-use crate::mock::faults::Delivery;
-use crate::mock::receive::Received;
-use crate::mock::running::Outgoing;
+use crate::mock::exchange::Delivery;
+use crate::mock::receive::{Outgoing, Received};
 
 pub(super) fn routes() -> Router<Front> {
     Router::new()
@@ -65,9 +62,9 @@ async fn open(State(front): State<Front>, headers: HeaderMap) -> Response<Body> 
     });
     let events = stream::select(news.boxed(), answers.boxed()).flat_map(move |it| match it {
         Outgoing::Last(Delivery::Never) => stream::empty().boxed(),
-        it => body::in_events(it, &open.front),
+        it => endpoint::in_events(it, &open.front),
     });
-    let events = body::whole(endpoint).chain(events.take_until(ended.cancelled_owned()));
+    let events = endpoint::whole(endpoint).chain(events.take_until(ended.cancelled_owned()));
     stream_response(Body::from_stream(events))
 }
 

@@ -6,9 +6,8 @@ use super::{Conversation, calls_made, milliseconds, not_sent, unanswered};
 use crate::model::Object;
 use crate::model::trajectory::{Outcome, Step, ToolCall};
 use crate::run::call_recorder::{CallRecorder, Endpoint, Event, RecordedCall};
-use crate::run::clock::Clock;
+use crate::run::limits::{Clock, Stop};
 use crate::run::ports::{Gateway, Progress};
-use crate::run::stop::Stop;
 use crate::text::beginning;
 
 /// How much is kept of the outcome that an agent reports of a call which was not made.

@@ -1,27 +1,26 @@
 //! Waits until servers have proven that they can be asked: a session that opens, tools that are listed, pages and calls that are
 //! answered as expected, and all of that unchanged for a while.
 
-mod asks;
 mod expected;
-mod settling;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-pub use self::asks::{Asks, PageAnswer};
-pub use self::expected::of_call as answer_holds;
-use self::settling::Settling;
+use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::ready::{HealthPage, Ready, ReadyCall};
 use crate::model::trajectory::Outcome;
 use crate::model::trouble::Trouble;
 use crate::run::conversation::route;
+use crate::run::limits::SetupError;
 use crate::run::ports::{Called, Tools, Unlisted};
-use crate::run::stop::SetupError;
 use crate::text::shorten;
+
+pub use self::expected::of_call as answer_holds;
 
 /// The default pauses before asking again, in milliseconds; the last one is repeated.
 const PAUSES_MS: [u64; 8] = [2, 5, 10, 20, 40, 80, 120, 200];
@@ -383,4 +382,125 @@ pub fn pauses(interval: Option<Duration>) -> impl Iterator<Item = Duration> {
     let last = PAUSES_MS[PAUSES_MS.len() - 1];
     let growing = PAUSES_MS.into_iter().chain(std::iter::repeat(last));
     growing.map(move |it| interval.unwrap_or(Duration::from_millis(it)))
+}
+
+/// How servers are asked whether they are ready.
+pub trait Asks: Send + Sync {
+    /// Opens the sessions, or takes those that the run will use, and lists the tools anew, all within `limit`.
+    fn open(&self, limit: Duration) -> BoxFuture<'_, Result<Box<dyn Tools>, Unlisted>>;
+
+    /// Asks for a page.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer yet, in a fragment that can stand in brackets.
+    fn page<'a>(
+        &'a self,
+        page: &'a HealthPage,
+        limit: Duration,
+    ) -> BoxFuture<'a, Result<PageAnswer, String>>;
+
+    /// Whether two answers to one request say the same, apart from what varies by nature.
+    fn is_same(&self, before: &Outcome, after: &Outcome) -> bool;
+
+    /// Whether a tool that is not listed is, by what was accepted, listed under another name.
+    fn is_renamed(&self, _tool: &str, _listed: &Catalogue) -> bool {
+        false
+    }
+
+    /// The name among those listed that is most like that of a tool which is not.
+    fn nearest(&self, _tool: &str, _listed: &Catalogue) -> Option<String> {
+        None
+    }
+
+    /// The text without secrets.
+    fn clean(&self, text: &str) -> String;
+
+    /// Reports what is being waited for, and for how long so far.
+    fn waiting(&self, what: &str, elapsed: Duration);
+}
+
+/// What a page answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageAnswer {
+    /// Its whole address.
+    pub url: String,
+    pub status: u16,
+    pub body: String,
+}
+
+/// What was observed, and since when it has been the same.
+#[derive(Default)]
+struct Settling {
+    seen: Option<(Seen, Instant)>,
+}
+
+struct Seen {
+    /// All that is said of each tool, by server and name, so that their order does not matter.
+    tools: BTreeMap<(String, String), Vec<Object>>,
+    answers: Vec<Outcome>,
+}
+
+impl Settling {
+    /// Records what was observed now. Returns for how long it has been the same, and what has changed if it is not.
+    fn observe(
+        &mut self,
+        catalogue: Catalogue,
+        answers: Vec<Outcome>,
+        asks: &dyn Asks,
+    ) -> (Duration, Option<String>) {
+        let mut tools: BTreeMap<_, Vec<Object>> = BTreeMap::new();
+        for server in catalogue.servers {
+            for tool in server.tools {
+                let name = (server.server.clone(), tool.name().to_owned());
+                tools.entry(name).or_default().push(tool.served);
+            }
+        }
+        let now = Seen { tools, answers };
+        let (change, since) = match &self.seen {
+            Some((before, since)) => match change(before, &now, asks) {
+                // Compared with what was observed first, so that a series of small changes is noticed.
+                None => return (since.elapsed(), None),
+                change => (change, Instant::now()),
+            },
+            None => (None, Instant::now()),
+        };
+        self.seen = Some((now, since));
+        (Duration::ZERO, change)
+    }
+
+    /// What has to stay the same, in words.
+    fn words(&self) -> String {
+        let Some((seen, _)) = &self.seen else {
+            return "everything".to_owned();
+        };
+        let count = |count: usize, noun: &str| {
+            let plural = if count == 1 { "" } else { "s" };
+            format!("{count} {noun}{plural}")
+        };
+        let tools = count(seen.tools.values().map(Vec::len).sum(), "tool");
+        match seen.answers.len() {
+            0 => tools,
+            answers => format!("{tools} and {}", count(answers, "answer")),
+        }
+    }
+}
+
+/// What has changed, in words; `None` where nothing has.
+fn change(before: &Seen, now: &Seen, asks: &dyn Asks) -> Option<String> {
+    let new = now.tools.keys().find(|it| !before.tools.contains_key(it));
+    if let Some((_, tool)) = new {
+        return Some(format!("`{tool}` has been added"));
+    }
+    let gone = before.tools.keys().find(|it| !now.tools.contains_key(it));
+    if let Some((_, tool)) = gone {
+        return Some(format!("`{tool}` is gone"));
+    }
+    let mut same = before.tools.iter().zip(now.tools.values());
+    if let Some(((name, _), _)) = same.find(|((_, before), now)| before != now) {
+        return Some(format!("what is said of `{}` has changed", name.1));
+    }
+    let mut answers = before.answers.iter().zip(&now.answers).enumerate();
+    let (index, _) = answers.find(|(_, (before, now))| !asks.is_same(before, now))?;
+    Some(format!("the answer to call {} has changed", index + 1))
 }

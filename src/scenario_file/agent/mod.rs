@@ -1,14 +1,10 @@
-//! Who asks, and what?
+//! The agent of a scenario, and what it asks.
 //!
 //! - `section`: the section `agent`, with its kinds.
-//! - `model`: a model. `command`: a program. `replaying`: a replay of the baseline.
-//! - `script`: calls that are played or expected. `arguments`: theirs. `criteria`: the section `success_criteria`. `limits`: the section `limits`.
+//! - `model`: a model. `section`, too: a program, and a replay of the baseline.
+//! - `script`: calls that are played or expected, with their arguments. `criteria`: the sections `success_criteria` and `limits`.
 
-pub(super) mod arguments;
-pub(super) mod command;
 pub(super) mod criteria;
-pub(super) mod limits;
 pub(super) mod model;
-pub(super) mod replaying;
 pub(super) mod script;
 pub(super) mod section;

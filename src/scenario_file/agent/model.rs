@@ -5,8 +5,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::agent::{ModelAgent, ModelApi, Price, Temperature, ToolChoice};
 
-use crate::scenario_file::decode::secrets::{Given, given_pairs};
-use crate::scenario_file::decode::template::Template;
+use crate::scenario_file::decode::template::{Given, Template, given_pairs};
 use crate::scenario_file::decode::values::{Amount, Count, Timeout, Word, number};
 use crate::scenario_file::decode::{
     At, Decode, Field, NO_HINT, Named, choice, choose, only_entry, schema, section,

@@ -1,13 +1,27 @@
-//! The `agent` section: who asks.
+//! The `agent` section: its kinds, an agent that is a program, and the replay of a baseline.
 
-use super::command::CommandKeys;
-use super::model::{ApiKeys, ModelKeys, ToolChoiceKeys};
-use super::replaying::{BindingSection, PaceWord};
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::model::{ApiKeys, ModelKeys, PriceSection, ToolChoiceKeys};
 use super::script::CallSection;
+use crate::model::agent::{CommandAgent, CommandFormat, PROMPT};
+use crate::model::binding::{BindingRule, Source};
+use crate::model::scenario::{Pace, Replaying};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::secrets::marked_names;
-use crate::scenario_file::decode::values::Timeout;
-use crate::scenario_file::decode::{At, section};
+use crate::scenario_file::decode::template::{
+    Given, Template, command_line, given_pairs, marked_names,
+};
+use crate::scenario_file::decode::values::{Count, Timeout, Word};
+use crate::scenario_file::decode::{
+    At, Decode, NO_HINT, Named, choice, schema, section, shapes, template,
+};
+use crate::scenario_file::expand::places::any_text;
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// Who asks.
 pub(in crate::scenario_file) type AgentSection = Variant<AgentKeys, AgentKind>;
@@ -58,6 +72,257 @@ impl AgentKind {
                 marked_names(model.extra_headers.as_ref()).collect()
             }
             Self::Scripted(_) | Self::Replay(_) => Vec::new(),
+        }
+    }
+}
+
+choice! {
+    /// What the agent prints: `generic`, its final answer; `claude`, `codex` and `gemini`, the events of Claude Code, Codex and Gemini CLI.
+    FormatWord for CommandFormat {
+        "generic" => CommandFormat::Generic,
+        "claude" => CommandFormat::Claude,
+        "codex" => CommandFormat::Codex,
+        "gemini" => CommandFormat::Gemini,
+    }
+}
+
+section! {
+    /// What is said of an agent that is a program.
+    CommandKeys, checked by check_command {
+        /// The program and its arguments. `${prompt}` is what the user wants, `${mcp_config}` for the path of the file that says where the servers are (for Codex, for what it says), `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
+        command: Option<At<Vec<Template>>>,
+        /// What the command prints; `generic` unless given.
+        format: Option<FormatWord>,
+        /// The folder the command works in, relative to this file; an empty one, made for the run, unless given. Gemini CLI takes no other.
+        cwd: Option<Template<Word>>,
+        /// Environment variables for the command, besides the few it inherits and those of its `format`'s vendor.
+        env: Option<Named<Given>>,
+        /// The value of `${model}`.
+        model: Option<Template<Word>>,
+        /// How long the command may take for all of its work.
+        timeout: Option<Timeout>,
+        /// How long one tool call may take; overrides that of the scenario.
+        tool_timeout: Option<Timeout>,
+        /// What the model costs. Claude Code reckons it in US dollars where this is left out.
+        price: Option<At<PriceSection>>,
+    }
+}
+
+/// Keys that have no effect.
+fn check_command(agent: &CommandKeys, _: Mark, findings: &mut Findings) {
+    let format = agent.format.map(|it| it.0).unwrap_or_default();
+    if let Some(cwd) = &agent.cwd
+        && format.is_configured_by_folder()
+    {
+        let message =
+            "`cwd` cannot be given: this agent looks for its servers in the folder it works in";
+        let hint = "let it see another folder with `--include-directories` in `command`";
+        findings.error(cwd.at, message, Some(hint));
+    }
+    if let Some(price) = &agent.price
+        && !format.reports_usage()
+    {
+        let message = "`price` means nothing here: how many tokens this agent uses is unknown";
+        findings.error(price.at, message, NO_HINT);
+    }
+}
+
+impl CommandKeys {
+    /// Whether what it prints tells of tools of its own.
+    pub(super) fn tells_of_own_tools(&self) -> bool {
+        let format = self.format.map(|it| it.0).unwrap_or_default();
+        format != CommandFormat::Generic
+    }
+
+    /// How the program is started; `None`, after saying so, where the scenario does not say which. `at` is the place of the section.
+    pub(in crate::scenario_file) fn agent(
+        &self,
+        at: Mark,
+        findings: &mut Findings,
+    ) -> Option<CommandAgent> {
+        let format = self.format.map(|it| it.0).unwrap_or_default();
+        let command = match &self.command {
+            Some(command) => command_line(command, findings)?,
+            None if format.has_command() => Vec::new(),
+            None => {
+                let message = "missing key `command`, which this kind of agent needs";
+                let hint = "list the program and its arguments: `[my-agent, --ask, \"${prompt}\"]`; or name a `format` that has a usual one";
+                return findings.refuse(at, message, Some(hint));
+            }
+        };
+        let cwd = self.cwd.as_ref();
+        Some(CommandAgent {
+            command,
+            format,
+            model: self.model.as_ref().map(|it| it.0.clone()),
+            cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
+            env: given_pairs(self.env.as_ref()),
+            timeout: self.timeout.map(|it| it.0),
+            tool_timeout: self.tool_timeout.map(|it| it.0),
+            price: self.price.as_ref().map(|it| it.price()),
+        })
+    }
+}
+
+/// Whether nothing on the command line brings the agent its prompt, so that it has to come on stdin.
+pub fn reads_prompt(agent: &CommandAgent) -> bool {
+    !agent
+        .command
+        .iter()
+        .any(|it| template::mentions(it, PROMPT))
+}
+
+/// Whether it takes what this name stands for, and has nothing to put in its place.
+pub fn needs(agent: &CommandAgent, name: &str) -> bool {
+    any_text(agent, |it| template::needs(it, name))
+}
+
+/// Whether the command line or the environment of the agent takes what this name stands for. The usual command lines take everything.
+pub fn takes(agent: &CommandAgent, name: &str) -> bool {
+    agent.command.is_empty() || any_text(agent, |it| template::mentions(it, name))
+}
+
+choice! {
+    /// When a replay makes the next call: `fast`, as soon as the last one is answered, or `recorded`, after the gap that was recorded.
+    PaceWord for Pace {
+        "fast" => Pace::Fast,
+        "recorded" => Pace::Recorded,
+    }
+}
+
+section! {
+    /// Where one argument of a call comes from.
+    BindingSection, checked by check_binding {
+        /// The number of the call in the baseline, counted from 1.
+        call: At<Count>,
+        /// JSON pointer to the argument: `/id`.
+        path: At<Pointer>,
+        /// The place in an earlier answer, or `recorded` to use the value of the baseline.
+        from: From,
+        /// The part of the argument that is bound; the value recorded at that place unless given.
+        value: Option<Value>,
+    }
+}
+
+section! {
+    /// A place in an earlier answer.
+    SourceSection {
+        /// The number of the call that was answered.
+        call: At<Count>,
+        /// JSON pointer into its structured content or its text as JSON: `/id`; or a path into the answer, as reports have it: `/content/0/text`.
+        path: At<Pointer>,
+    }
+}
+
+/// A JSON pointer (RFC 6901).
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Pointer(String);
+
+impl Decode for Pointer {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let Word(path) = Word::decode(node, findings)?;
+        if !path.starts_with('/') {
+            let message = format!("{} is not a JSON pointer", quoted(&path));
+            let hint = format!(
+                "write `/{}`",
+                path.trim_start_matches(['$', '.']).replace('.', "/")
+            );
+            return findings.refuse(node.at, message, Some(hint));
+        }
+        Some(Self(path))
+    }
+}
+
+schema!(Pointer, {"type": "string", "pattern": "^/"});
+
+shapes! {
+    /// A place in an answer, or the word `recorded`.
+    From, "`recorded` or a map with `call` and `path`" {
+        Text => Recorded(RecordedWord),
+        Map => Answer(SourceSection),
+    }
+}
+
+choice! {
+    /// The value of the baseline.
+    RecordedWord for () {
+        "recorded" => (),
+    }
+}
+
+/// An answer must be there before it can be used.
+fn check_binding(binding: &BindingSection, _: Mark, findings: &mut Findings) {
+    if let From::Answer(source) = &binding.from
+        && source.call.value.0 >= binding.call.value.0
+    {
+        let message = format!(
+            "call {} cannot use the answer to call {}, which comes later",
+            binding.call.value.0, source.call.value.0
+        );
+        findings.error(source.call.at, message, Some("name an earlier call"));
+    }
+    match &binding.value {
+        None | Some(Value::String(_) | Value::Number(_)) => {}
+        Some(_) => findings.error(binding.path.at, "`value` must be text or a number", NO_HINT),
+    }
+}
+
+/// How it is replayed, and what is wrong with that. `whole` is the timeout of the scenario.
+pub(in crate::scenario_file) fn replaying(
+    pace: Option<PaceWord>,
+    poll_timeout: Option<&At<Timeout>>,
+    bindings: &[BindingSection],
+    whole: Duration,
+    findings: &mut Findings,
+) -> Replaying {
+    let defaults = Replaying::within(whole);
+    if let Some(timeout) = poll_timeout.filter(|it| it.value.0 >= whole) {
+        let message = format!("the scenario's timeout of {whole:?} passes before this does");
+        findings.warning(
+            timeout.at,
+            message,
+            Some("give the scenario a longer `timeout`"),
+        );
+    }
+    let mut seen = HashSet::new();
+    let mut rules = Vec::new();
+    for binding in bindings {
+        let rule = binding.rule(findings.place(binding.call.at));
+        if !seen.insert((
+            rule.call,
+            rule.path.clone(),
+            rule.value.as_ref().map(Value::to_string),
+        )) {
+            let message = format!(
+                "argument {} of call {} is bound twice",
+                rule.path, rule.call
+            );
+            findings.error(binding.path.at, message, Some("keep one of the two"));
+        }
+        rules.push(rule);
+    }
+    Replaying {
+        pace: pace.map_or(defaults.pace, |it| it.0),
+        poll_timeout: poll_timeout.map_or(defaults.poll_timeout, |it| it.value.0),
+        bindings: rules,
+    }
+}
+
+impl BindingSection {
+    fn rule(&self, place: String) -> BindingRule {
+        let number = |it: &At<Count>| usize::try_from(it.value.0).unwrap_or(usize::MAX);
+        BindingRule {
+            call: number(&self.call),
+            path: self.path.value.0.clone(),
+            from: match &self.from {
+                From::Recorded(_) => None,
+                From::Answer(source) => Some(Source {
+                    call: number(&source.call),
+                    path: source.path.value.0.clone(),
+                }),
+            },
+            value: self.value.clone(),
+            place,
         }
     }
 }

@@ -2,13 +2,11 @@
 //!
 //! - `sections`: mocks and their interactions, containers and servers, tools and servers.
 //! - `references`: what a `${…}` stands for is provided where it stands, and what `{{calls.…}}` stands for before.
-//! - `upstreams`: servers behind the ones under test, and who is given their addresses. `behind`: what criteria say of them.
+//! - `upstreams`: servers behind the ones under test, and who is given their addresses, and what criteria say of them.
 //! - `ready`: what `ready` sections name is there, and asking changes nothing.
-//! - `expected`: what is expected can come, and anything is.
+//! - `sections`: what is expected can come, and anything is.
 
-pub(super) mod behind;
 mod evaluators;
-pub(super) mod expected;
 pub(super) mod ready;
 pub(super) mod references;
 pub(super) mod sections;

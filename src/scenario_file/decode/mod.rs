@@ -4,11 +4,10 @@
 //! - `kinds`: sections whose `kind` or `type` tells which keys fit; `kinds!` declares the kinds.
 //! - `words`: words of which a key holds one (`choice!`), and maps that hold one key of several.
 //! - `holders`: values with their place, lists, maps with names of the author's choosing.
-//! - `values`: numbers, waits, patterns. `template`: texts with `${…}`. `secrets`: what is secret, and what is not.
+//! - `values`: numbers, waits, patterns. `template`: texts with `${…}`, and what is secret, and what is not.
 
 pub(super) mod holders;
 pub(super) mod kinds;
-pub(super) mod secrets;
 pub(super) mod section;
 pub(super) mod template;
 pub(super) mod values;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::selection::answer_of;
+use super::text::answer_of;
 use crate::model::evaluator::{ExactMatch, Likeness};
 use crate::scenario_file::decode::values::{Count, PathText, Word};
 use crate::scenario_file::decode::{At, NO_HINT, choice, section};

@@ -1,7 +1,7 @@
-//! `type: text`.
+//! `type: text`, and which answers an evaluator means.
 
-use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
-use crate::scenario_file::decode::values::{Pattern, Times, Word};
+use crate::model::evaluator::{AnswerOf, TextEvaluator, TextMatch, TextSource};
+use crate::scenario_file::decode::values::{Count, Pattern, Times, Word};
 use crate::scenario_file::decode::{At, choice, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -111,4 +111,12 @@ pub(super) fn only_one<const N: usize>(
         return findings.refuse(at, message, Some(hint));
     }
     Some(wanted)
+}
+
+/// The answers of a tool, or of one call.
+pub(super) fn answer_of(tool: Option<&At<Word>>, call: Option<&At<Count>>) -> AnswerOf {
+    AnswerOf {
+        tool: tool.map(|it| it.0.clone()),
+        call: call.map(|it| it.value.0 as usize),
+    }
 }

@@ -1,29 +1,31 @@
-//! The scenario file as a whole.
+//! The scenario file as a whole, its small sections, and its JSON Schema.
 
-use super::dataset::DatasetSection;
-use super::label::LabelPath;
+use schemars::JsonSchema as _;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
 use super::scoring::ScoringSection;
-use crate::scenario_file::agent::criteria::CriterionSection;
-use crate::scenario_file::agent::limits::LimitsSection;
+use crate::model::Object;
+use crate::scenario_file::agent::criteria::{CriterionSection, LimitsSection};
 use crate::scenario_file::agent::script::ExpectedCalls;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection};
 use crate::scenario_file::decode::kinds::drop_foreign;
-use crate::scenario_file::decode::secrets::RedactSection;
-use crate::scenario_file::decode::template::{CONFIG_FILE, Template, mentions};
+use crate::scenario_file::decode::template::{CONFIG_FILE, RedactSection, Template, mentions};
 use crate::scenario_file::decode::values::{Count, Fraction, Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Field, Named, schema, section, wrong_kind};
+use crate::scenario_file::decode::{At, Decode, Field, Named, schema, section, shapes, wrong_kind};
 use crate::scenario_file::evaluators::EvaluatorSection;
-use crate::scenario_file::judge::section::{JudgeKind, JudgeSection};
-use crate::scenario_file::measured::kind::{self, KindWord};
-use crate::scenario_file::measured::section::{Files, GatesSection, SearchValue, VerdictFormWord};
+use crate::scenario_file::judge::{JudgeKind, JudgeSection};
+use crate::scenario_file::measured::{
+    self, Files, GatesSection, KindWord, SearchValue, VerdictFormWord,
+};
 use crate::scenario_file::mock::llm::InteractionSection;
-use crate::scenario_file::mock::server::MockSection;
+use crate::scenario_file::mock::server::{MockSection, SERVER_LISTS};
 use crate::scenario_file::servers::container::ContainerSection;
-use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
-use crate::scenario_file::servers::server::{ServerKind, ServerSection};
-use crate::scenario_file::servers::source::SourceSection;
-use crate::scenario_file::servers::upstream::{UpstreamKind, UpstreamSection};
+use crate::scenario_file::servers::server::{
+    HookSection, ServerKind, ServerSection, SourceSection, UpstreamKind, UpstreamSection,
+};
+use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -175,7 +177,7 @@ schema!(VariableValue, |generator| {
 
 /// Takes out of a document over its defaults what these say of another kind of scenario, agent or server than the document has.
 pub(in crate::scenario_file) fn drop_foreign_defaults(document: &mut Node) {
-    kind::drop_foreign_defaults(document);
+    measured::drop_foreign_defaults(document);
     if let Some(agent) = document.get_mut("agent") {
         drop_foreign::<AgentKind>(agent);
     }
@@ -243,4 +245,100 @@ impl Document {
         let several = several.map(|(name, it)| (Some(name.value.as_str()), it));
         only.into_iter().chain(several).collect()
     }
+}
+
+shapes! {
+    /// Rows of which each makes a scenario: a file (`.csv`, `.jsonl` or `.yaml`), the rows themselves, or a map that says more.
+    DatasetSection, "the name of a file, a list of rows, or a map" {
+        Text => File(At<Word>),
+        List => Rows(Vec<At<Object>>),
+        Map => Fields(Box<DatasetFields>),
+    }
+}
+
+section! {
+    /// Rows of which each makes a scenario, and where their ids come from.
+    DatasetFields {
+        /// A file of rows, relative to this one: `.csv` with names of columns in the first line, `.jsonl` with an object per line, or `.yaml` with a list of maps.
+        file: Option<At<Word>>,
+        /// The rows themselves, instead of a file.
+        rows: Option<Vec<At<Object>>>,
+        /// The column whose values name the rows; `id` where there is such a column, and their numbers, from 1, where there is none.
+        id: Option<At<Word>>,
+    }
+}
+
+/// The way to a text in the arguments of a call: `args.name`, `args.request.tool`.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct LabelPath(pub(in crate::scenario_file) Vec<String>);
+
+impl Decode for LabelPath {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        let steps = text.strip_prefix("args.").into_iter();
+        let steps: Vec<String> = steps
+            .flat_map(|it| it.split('.'))
+            .map(str::to_owned)
+            .collect();
+        if steps.is_empty() || steps.iter().any(String::is_empty) {
+            let message = format!("{} is not the path of an argument", quoted(&text));
+            let hint = "write `args.name`, or `args.request.tool` for a nested argument";
+            return findings.refuse(node.at, message, Some(hint));
+        }
+        Some(Self(steps))
+    }
+}
+
+schema!(LabelPath as "LabelPath", {
+    "description": "The way to a text in the arguments of a call: `args.name`, `args.request.tool`.",
+    "type": "string",
+    "pattern": r"^args(\.[^.]+)+$",
+});
+
+/// The JSON Schema (draft 2020-12) of a scenario file, made from the types it is read into.
+///
+/// It says what can be said without looking at two places at once; the loader finds more.
+pub fn json_schema() -> Value {
+    let mut schema = SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<Document>();
+    schema.insert("title".to_owned(), "mcp-eval scenario".into());
+    schema.to_value()
+}
+
+/// The JSON Schema (draft 2020-12) of a file that `mcp-eval mock` serves. The keys of a file show which of its forms it has, in this
+/// order: a scenario, or a part of one, with `mcp_interactions` or `llm_interactions`; a single server; servers by name.
+pub fn mock_json_schema() -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let scenario = generator.subschema_for::<Document>();
+    let server = generator.subschema_for::<MockSection>();
+    let mut definitions = generator.take_definitions(true);
+    // A file that holds nothing but mock servers has no name, and nobody who asks.
+    if let Some(document) = definitions.get_mut(&*Document::schema_name()) {
+        let document = document.as_object_mut();
+        document.map(|it| it.remove("required"));
+    }
+    let has = |keys: &[&str]| {
+        let any: Vec<Value> = keys.iter().map(|it| json!({ "required": [it] })).collect();
+        json!({ "anyOf": any })
+    };
+    let has_list = |keys: &[&str]| {
+        let any = keys
+            .iter()
+            .map(|it| json!({ "required": [it], "properties": { *it: { "type": "array" } } }));
+        json!({ "anyOf": any.collect::<Vec<_>>() })
+    };
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "mcp-eval mock servers",
+        "type": "object",
+        "if": has(&["mcp_interactions", "llm_interactions"]),
+        "then": scenario,
+        "else": {
+            "if": has_list(&SERVER_LISTS),
+            "then": server,
+            "else": { "additionalProperties": server, "minProperties": 1 },
+        },
+        "$defs": definitions,
+    })
 }

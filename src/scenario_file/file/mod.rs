@@ -1,11 +1,8 @@
 //! What sections has a scenario file?
 //!
 //! - `document`: all of them.
-//! - `scoring`: the section `scoring`. `label`: the section `label`.
-//! - `schema`: the document once more, as JSON Schema.
+//! - `scoring`: the section `scoring`. `document`: the file as a whole, with its small sections.
+//! - `document`: the document once more, as JSON Schema.
 
-pub(super) mod dataset;
 pub(super) mod document;
-pub(super) mod label;
-pub(super) mod schema;
 pub(super) mod scoring;

@@ -1,14 +1,18 @@
-//! The configuration file that a scenario names: one of an MCP client, or one for the system under test.
+//! Configuration files of MCP clients and of the system under test: those that a scenario names, and `mcp_servers.json` beside it.
 
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::find::ROOT;
 use crate::input;
 use crate::model::scenario::Server;
-
 use crate::scenario_file::decode::At;
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::servers::client_config::{ClientConfigError, client_config};
-use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::servers::client_config::{
+    ClientConfigError, ClientServers, client_config, client_servers,
+};
+use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
 use crate::scenario_file::yaml::source::Findings;
 
 /// The largest file in which something is filled in, in bytes.
@@ -72,7 +76,7 @@ impl ConfigFile {
         let servers = if passed_on {
             Vec::new()
         } else {
-            client_servers(named, &path, findings)
+            servers_of_client(named, &path, findings)
         };
         let text = findings.read_bytes(&path, MAX_FILLED).ok();
         let text = text.and_then(|it| String::from_utf8(it).ok());
@@ -85,7 +89,7 @@ impl ConfigFile {
 }
 
 /// The servers in the configuration of an MCP client; none of a file that is about something else.
-fn client_servers(named: &At<Word>, path: &Path, findings: &mut Findings) -> Vec<Server> {
+fn servers_of_client(named: &At<Word>, path: &Path, findings: &mut Findings) -> Vec<Server> {
     match client_config(path) {
         Ok(servers) => return servers,
         // A system under test may be configured by any kind of file.
@@ -103,4 +107,81 @@ fn client_servers(named: &At<Word>, path: &Path, findings: &mut Findings) -> Vec
         }
     }
     Vec::new()
+}
+
+/// The file that gives servers to scenarios which name none.
+const NAME: &str = "mcp_servers.json";
+
+/// What such a file gives.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Usual {
+    pub(in crate::scenario_file) path: PathBuf,
+    pub(in crate::scenario_file) servers: Vec<Server>,
+}
+
+/// The files read so far, by path; `None` for those that give no servers.
+#[derive(Debug, Default)]
+pub(in crate::scenario_file) struct UsualServers(HashMap<PathBuf, Option<Usual>>);
+
+impl UsualServers {
+    /// The servers beside the folder of scenarios that ends here, or in it. One that cannot be read gives none, after that was said: the
+    /// command line may have named other servers.
+    pub(in crate::scenario_file) fn of(
+        &mut self,
+        root: &Path,
+        findings: &mut Findings,
+    ) -> Option<Usual> {
+        let path = places(root).find(|it| {
+            findings.depends_on(it);
+            it.is_file()
+        })?;
+        let known = self.0.get(&path).cloned();
+        known.unwrap_or_else(|| {
+            let usual = read(&path, findings);
+            self.0.insert(path, usual.clone());
+            usual
+        })
+    }
+}
+
+/// Where the file may lie.
+fn places(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_home = root.file_name() == Some(OsStr::new(ROOT));
+    let beside = root.parent().filter(|_| is_home);
+    let folders = [beside, Some(root)].into_iter().flatten();
+    folders
+        .map(|it| it.join(NAME))
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+fn read(path: &Path, findings: &mut Findings) -> Option<Usual> {
+    const NONE: &str = "no servers are taken from this file";
+    let ClientServers { servers, unread } = match client_servers(path) {
+        Ok(read) => read,
+        Err(ClientConfigError::Unreadable(wrong) | ClientConfigError::Invalid(wrong)) => {
+            for mut finding in wrong {
+                finding.severity = Severity::Warning;
+                finding.message = format!("{NONE}: {}", finding.message);
+                findings.push(finding);
+            }
+            return None;
+        }
+        Err(error @ ClientConfigError::NoClientServers { .. }) => {
+            let message = format!("{NONE}: {error}");
+            findings.push(Finding::about(path.display(), Severity::Warning, message));
+            return None;
+        }
+    };
+    for server in unread {
+        for mut finding in server.findings {
+            finding.severity = Severity::Warning;
+            findings.push(finding);
+        }
+    }
+    Some(Usual {
+        path: path.to_owned(),
+        servers,
+    })
+    .filter(|it| !it.servers.is_empty())
 }

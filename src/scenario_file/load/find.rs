@@ -1,12 +1,15 @@
-//! Which files are scenario files.
+//! The files that are scenario files, and those beside them that are none.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern};
+use serde_json::Value;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::scenario_file::suites::FOLDER as SUITES;
@@ -335,4 +338,88 @@ fn text(name: &OsStr) -> String {
         }
     }
     text
+}
+
+/// How much of a file is looked at, in bytes.
+const HEAD: u64 = 64 * 1024;
+/// Keys at the beginning of a line that a scenario has not: of the parts of a rubric, and of how a search is asked.
+const OF_OTHERS: [&str; 4] = ["dimensions:", "preset:", "http:", "tool:"];
+
+/// Whether a file can be no scenario, so that another may name it: it begins as a list does, or has a key that a rubric or a search must have. That
+/// is seen from its text alone, since files of rows may be large.
+pub(super) fn may_be_of_others(path: &Path) -> bool {
+    // Opening a named pipe could wait for ever.
+    if !path.is_file() {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|it| it.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && is_of_others(&String::from_utf8_lossy(&head))
+}
+
+fn is_of_others(head: &str) -> bool {
+    let head = head.trim_start_matches('\u{feff}');
+    let says_nothing = |it: &&str| {
+        let begins = ["#", "%", "---"];
+        it.trim().is_empty()
+            || begins
+                .iter()
+                .any(|begin| it.trim_start().starts_with(begin))
+    };
+    let first = head.lines().find(|it| !says_nothing(it));
+    let is_list = first.is_some_and(|it| {
+        let it = it.trim();
+        it == "-" || it.starts_with("- ") || it.starts_with('[')
+    });
+    let has = |line: &str| OF_OTHERS.iter().any(|it| line.starts_with(it));
+    is_list || head.lines().any(has)
+}
+
+/// The value that a file holds.
+///
+/// # Errors
+///
+/// Why it cannot be read, with the place where there is one.
+#[expect(
+    clippy::result_large_err,
+    reason = "it is made once for a file that cannot be used"
+)]
+pub fn plain_file(path: &Path) -> Result<Value, Finding> {
+    let about = |why: String| Finding::about(path.display(), Severity::Error, why);
+    let text =
+        std::fs::read_to_string(path).map_err(|error| about(format!("cannot be read: {error}")))?;
+    serde_yaml::from_str(&text).map_err(|error| {
+        let finding = about(error.to_string());
+        match error.location() {
+            Some(place) => {
+                let line = text.lines().nth(place.line().saturating_sub(1));
+                finding.at(place.line(), place.column(), line.unwrap_or_default())
+            }
+            None => finding,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_others;
+
+    #[test]
+    fn lists_rubrics_and_searches_are_no_scenarios() {
+        for (head, is) in [
+            ("- { id: a }", true),
+            ("# Cities\n\n---\n-\n  id: a", true),
+            ("\u{feff}[{ id: a }]", true),
+            ("id: tone\ndimensions:\n- name: x", true),
+            ("name: ours\ntool: { name: find }", true),
+            ("list: tools\nhttp:\n  url: x", true),
+            ("name: s\ntags:\n- a", false),
+            ("--- {name: s}", false),
+            ("-1: x", false),
+            ("judge:\n  dimensions: 3", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_others(head), is, "{head}");
+        }
+    }
 }

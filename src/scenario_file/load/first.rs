@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::filling;
 use super::find::absolute;
 use super::rebase::relative;
-use super::started;
 use crate::model::Object;
 use crate::model::scenario::{HttpStyle, Server, Transport};
-use crate::scenario_file::yaml::scalar::{self, Scalar};
+use crate::scenario_file::yaml::node::{self, Scalar};
 use crate::text;
 
 /// How deep arguments may be nested that somebody is to read and change.
@@ -98,7 +98,7 @@ pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> (String, usize
     // What looks like a variable and is none stands for itself.
     let mut own: BTreeMap<&str, &str> = BTreeMap::new();
     for (_, value) in &keys {
-        for reference in started::references(value) {
+        for reference in filling::references(value) {
             own.entry(reference.trim()).or_insert(reference);
         }
     }
@@ -301,7 +301,7 @@ fn word(text: &str) -> String {
     let mut start = text.trim_start_matches(['-', '.', '/']).chars();
     let is_text = start.next().is_some_and(|it| it.is_ascii_alphabetic())
         && text.chars().all(is_plain)
-        && scalar::plain(text) == Ok(Scalar::Text(text.to_owned()));
+        && node::plain(text) == Ok(Scalar::Text(text.to_owned()));
     // What other readers of YAML take for a truth value, and what begins a document.
     let lower = text.to_ascii_lowercase();
     let is_special =

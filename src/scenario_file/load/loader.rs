@@ -7,25 +7,21 @@ use std::sync::Arc;
 
 use crate::model::scenario::Scenario;
 
-use super::config::ConfigFile;
-use super::dataset::folders::folded;
-use super::dataset::{self, Row};
+use super::config::{ConfigFile, UsualServers};
+use super::dataset::{self, Row, folded};
 use super::dialogue::{self, Dialogue};
-use super::find::{DEFAULTS, Found, absolute, find};
-use super::others::may_be_of_others;
-use super::usual::UsualServers;
+use super::find::{DEFAULTS, Found, absolute, find, may_be_of_others};
+use super::variables;
 use super::would_read::{WouldRead, would_read};
-use super::{environment, variables};
 use crate::scenario_file::decode::Decode;
 use crate::scenario_file::decode::section::Section;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
-use crate::scenario_file::measured::kind::{self, Kind};
-use crate::scenario_file::mock::references;
-use crate::scenario_file::yaml::filled::FilledRow;
+use crate::scenario_file::measured::{self, Kind};
+use crate::scenario_file::mock::server;
 use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::parse::{parse, parse_some};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::source::{FilledRow, Findings, Mark};
 use crate::text::nearest::did_you_mean;
 
 /// What the caller knows beside the files.
@@ -131,7 +127,7 @@ pub(in crate::scenario_file) struct Loader<'a> {
     /// The environments that any scenario has values for.
     environments: BTreeSet<String>,
     /// What the environments that reach any scenario have values for.
-    given: environment::Given,
+    given: variables::Given,
     /// Whether the variables of all scenarios are known.
     all_parsed: bool,
     /// The files that scenarios were read from so far, whatever these found in them.
@@ -148,7 +144,7 @@ impl<'a> Loader<'a> {
             usual_servers: UsualServers::default(),
             variables: BTreeSet::new(),
             environments: BTreeSet::new(),
-            given: environment::Given::default(),
+            given: variables::Given::default(),
             all_parsed: true,
             read: HashSet::new(),
             would_read: None,
@@ -183,10 +179,10 @@ impl<'a> Loader<'a> {
         let start = own.at;
         let (mut document, are_right) = self.over_defaults(own, found);
         let environment = self.options.environment.as_deref();
-        self.environments.extend(environment::names(&document));
+        self.environments.extend(variables::names(&document));
         self.given.note(&document);
         if let Some(name) = environment {
-            environment::choose(&mut document, name);
+            variables::choose(&mut document, name);
         }
         let mut scenarios = match dataset::take(&mut document, &mut self.findings) {
             None => {
@@ -275,14 +271,14 @@ impl<'a> Loader<'a> {
             variables::refuse_unfilled_rows(&document, &mut self.findings);
         }
         if let Some(mocks) = document.get("mcp_interactions") {
-            references::check(mocks, &mut self.findings);
+            server::check(mocks, &mut self.findings);
         }
         let skipped = match dialogue::of_original(&mut document, &mut self.findings) {
             Dialogue::No => None,
             Dialogue::Skipped(why) => Some(why),
             Dialogue::Mixed => return None,
         };
-        kind::refuse_foreign(&document, &Document::keys(), &mut self.findings);
+        measured::refuse_foreign(&document, &Document::keys(), &mut self.findings);
         let decoded = Document::decode(&document, &mut self.findings)?;
         let passed_on = decoded.config_is_passed_on();
         let config = read.config.get_or_init(|| {

@@ -1,17 +1,16 @@
-//! The mock servers of a file, whatever else the file holds or lacks.
-
-use crate::model::interactions::{DeclaredServer, MockTool};
-use crate::model::redaction::Redaction;
+//! The mock servers of a file, or its script for a model's stand-in, whatever else it holds or lacks.
 
 use super::find::Found;
 use super::loader::{Loader, Options};
 use super::variables;
-use crate::scenario_file::decode::secrets::RedactSection;
+use crate::model::interactions::{DeclaredServer, LlmInteraction, MockTool};
+use crate::model::redaction::Redaction;
 use crate::scenario_file::decode::section::check_keys;
+use crate::scenario_file::decode::template::RedactSection;
 use crate::scenario_file::decode::{Decode, NO_HINT, Named};
 use crate::scenario_file::file::document::Document;
-use crate::scenario_file::mock::references;
-use crate::scenario_file::mock::server::{MockSection, SERVER_LISTS, ToolSection};
+use crate::scenario_file::mock::llm::InteractionSection;
+use crate::scenario_file::mock::server::{self, MockSection, SERVER_LISTS, ToolSection};
 use crate::scenario_file::yaml::finding::Finding;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::parse::parse;
@@ -40,7 +39,7 @@ pub fn mocks(found: &Found) -> LoadedMocks {
     let mut findings = loader.into_findings();
     let redaction = document.as_ref().map(|it| redaction(it, &findings));
     let servers = document.and_then(|it| {
-        references::check(it.get(SECTION).unwrap_or(&it), &mut findings);
+        server::check(it.get(SECTION).unwrap_or(&it), &mut findings);
         servers(&it, &mut findings)
     });
     let is_right = findings.errors() == 0;
@@ -137,4 +136,51 @@ fn named(section: &Node, findings: &mut Findings) -> Option<Vec<(String, Declare
             .map(|(name, it)| (name.value.clone(), it.server()))
             .collect(),
     )
+}
+
+const SCRIPT: &str = "llm_interactions";
+
+/// What became of a file with a script for a model.
+#[derive(Debug, Clone)]
+pub struct LoadedLlm {
+    /// The script; empty when something is wrong.
+    pub interactions: Vec<LlmInteraction>,
+    /// What the file declares to be secret.
+    pub redaction: Redaction,
+    /// Everything that is wrong, sorted by path, line and column.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads the `llm_interactions` of a scenario, or of a file that holds nothing else.
+pub fn llm(found: &Found) -> LoadedLlm {
+    let options = Options::default();
+    let mut loader = Loader::new(&options);
+    let document = loader.merged(found);
+    let mut findings = loader.into_findings();
+    let redaction = document.as_ref().map(|it| redaction(it, &findings));
+    let interactions = document.and_then(|it| interactions(&it, &mut findings));
+    let is_right = findings.errors() == 0;
+    LoadedLlm {
+        interactions: interactions.filter(|_| is_right).unwrap_or_default(),
+        redaction: redaction.unwrap_or_default(),
+        findings: findings.into_list(),
+    }
+}
+
+fn interactions(document: &Node, findings: &mut Findings) -> Option<Vec<LlmInteraction>> {
+    // The other sections are none of our business, and variables are not filled in there; but a misspelt key may have been meant to matter.
+    check_keys::<Document>(document, findings);
+    let Some(section) = document.get(SCRIPT) else {
+        let hint = format!("declare them under `{SCRIPT}`");
+        return findings.refuse(
+            document.at,
+            "declares no interactions of a model",
+            Some(hint),
+        );
+    };
+    let script = Vec::<InteractionSection>::decode(section, findings)?;
+    if script.is_empty() {
+        findings.error(section.at, "lists no interaction", None::<&str>);
+    }
+    Some(script.iter().map(InteractionSection::interaction).collect())
 }

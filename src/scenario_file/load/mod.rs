@@ -2,34 +2,25 @@
 //!
 //! - `find`: paths, folders and patterns become files with ids.
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in,
-//!   `filling`: text by text; `started`: in what servers and programs are given.
+//!   `filling`: text by text, and in what servers and programs are given.
 //! - `dataset`: the rows of a data set, each of which makes a scenario.
-//! - `others`: files that may be no scenarios, but a part of some.
+//! - `find`: files that may be no scenarios, but a part of some.
 //! - `config`: the configuration file that a scenario names.
 //! - `dialogue`: how dialogues of the original tool are written here.
-//! - `usual`: the servers of scenarios that name none.
+//! - `config`: the servers of scenarios that name none.
 //! - `would_read`: what a scenario would have of ours that its author may not see.
-//! - `fingerprint`: whether two scenarios are the same.
-//! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
+//! - `mocks`: the mock servers of a file alone, and the script of a stand-in for a model.
 //! - `first`: a scenario file made from what a server offers.
-//! - `session`: a scenario file made from a session that somebody had. `rebase`: its relative paths lead to the same places.
+//! - `rebase`: a scenario file made from a session that somebody had; its relative paths lead to the same places.
 
 pub(super) mod config;
 pub(super) mod dataset;
 mod dialogue;
-mod environment;
 mod filling;
 pub(super) mod find;
-pub(super) mod fingerprint;
 pub(super) mod first;
-pub(super) mod llm;
 pub(super) mod loader;
 pub(super) mod mocks;
-mod others;
-pub(super) mod plain;
-mod rebase;
-pub(super) mod session;
-mod started;
-pub(super) mod usual;
+pub(super) mod rebase;
 pub(super) mod variables;
 pub(super) mod would_read;

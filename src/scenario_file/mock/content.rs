@@ -1,14 +1,16 @@
-//! Content blocks of a mock server's results: snake case here, camel case on the wire.
+//! Content blocks of a mock server's results, snake case here, camel case on the wire, and the bytes in them.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::model::Object;
 use crate::model::interactions::AnswerBlock;
-
-use super::data::{DataFile, check_base64};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::{Fraction, Word};
-use crate::scenario_file::decode::{At, NO_HINT, choice, section};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// One content block of a result.
@@ -257,4 +259,47 @@ pub(in crate::scenario_file) fn object<const N: usize>(
     given
         .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)))
         .collect()
+}
+
+/// The largest file of data, in bytes.
+const MAX_DATA: u64 = 16 * 1024 * 1024;
+
+/// The content of a file, in Base64.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct DataFile(pub(in crate::scenario_file) String);
+
+impl Decode for DataFile {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if findings.without_files {
+            let message = "a tool that is sent to a running server cannot name a file";
+            let hint = "send the bytes themselves, in Base64, as `data` or `blob`";
+            return findings.refuse(node.at, message, Some(hint));
+        }
+        let path = Word::decode(node, findings)?.0;
+        let file = findings.folder(node.at).join(&path);
+        if !findings.may_name(node.at, &file) {
+            return None;
+        }
+        findings.depends_on(&file);
+        match findings.read_bytes(&file, MAX_DATA) {
+            Ok(bytes) => Some(Self(STANDARD.encode(bytes))),
+            Err(problem) => {
+                let message = format!("the file {} {problem}", quoted(&path));
+                findings.refuse(node.at, message, NO_HINT)
+            }
+        }
+    }
+}
+
+schema!(DataFile, {"type": "string", "pattern": r"\S"});
+
+/// Says so when bytes are not written in Base64. Broken bytes are sent by the fault `invalid_base64`.
+pub(in crate::scenario_file) fn check_base64(data: Option<&At<String>>, findings: &mut Findings) {
+    if let Some(data) = data
+        && STANDARD.decode(&data.value).is_err()
+        && !data.value.contains("{{")
+    {
+        let hint = "the fault `invalid_base64` sends such data on purpose";
+        findings.error(data.at, "is not Base64", Some(hint));
+    }
 }

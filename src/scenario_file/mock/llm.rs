@@ -7,7 +7,7 @@ use crate::model::interactions::{
 };
 use crate::model::usage::Usage;
 
-use super::condition::Condition;
+use super::responses::Condition;
 use crate::scenario_file::decode::values::{Count, Positive, Wait, Word};
 use crate::scenario_file::decode::{At, Decode, Named, choice, schema, section, shapes};
 use crate::scenario_file::yaml::node::Node;

@@ -1,18 +1,18 @@
-//! Prepared responses of a mock server: when they answer, what happens before, what goes back.
+//! Prepared responses of a mock server, and the conditions under which they answer.
 
+use schemars::JsonSchema;
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::interactions::{AnswerBlock, MockReply, MockResponse, Reference};
-
-use super::condition::Condition;
 use super::content::BlockSection;
-use super::fault::FaultSection;
-use super::steps::StepSection;
-use crate::scenario_file::decode::values::{Count, Wait};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, schema, section, shapes};
+use super::steps::{FaultSection, StepSection};
+use crate::model::Object;
+use crate::model::interactions::{
+    AnswerBlock, ArgumentCondition, MockReply, MockResponse, Reference,
+};
+use crate::scenario_file::decode::values::{Count, OnlyTrue, Pattern, Wait};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, one_key, schema, section, shapes};
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
@@ -217,3 +217,57 @@ impl ResponseSection {
         }
     }
 }
+
+/// What an argument must be.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Condition(pub(in crate::scenario_file) ArgumentCondition);
+
+impl Decode for Condition {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if !matches!(node.content, Content::Map(_)) {
+            return Some(Self(ArgumentCondition::Equals(node.to_json())));
+        }
+        Some(Self(match Operator::decode(node, findings)? {
+            Operator::Contains(text) => ArgumentCondition::Contains(text),
+            Operator::Regex(pattern) => ArgumentCondition::Regex(pattern.0),
+            Operator::Any(_) => ArgumentCondition::Any,
+            Operator::Absent(_) => ArgumentCondition::Absent,
+            Operator::Equals(value) => ArgumentCondition::Equals(value),
+        }))
+    }
+}
+
+one_key! {
+    /// What an argument must be, where it is not written as it is.
+    Operator {
+        /// The argument is a text containing this one.
+        "contains" => Contains(String),
+        /// The argument is a text matching this regular expression.
+        "regex" => Regex(Pattern),
+        /// The argument is there, whatever it is.
+        "any" => Any(OnlyTrue),
+        /// There is no such argument.
+        "absent" => Absent(OnlyTrue),
+        /// The argument equals this value, which may be a map.
+        "equals" => Equals(Value),
+    }
+}
+
+// Says in the schema what `Condition` reads.
+/// What an argument must be.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "exists for its JSON Schema")]
+enum ConditionSchema {
+    /// The argument equals this value.
+    Literal(Literal),
+    /// The argument meets this condition.
+    Operator(Operator),
+}
+
+/// Any value but a map.
+struct Literal;
+
+schema!(Literal, {"type": ["null", "boolean", "number", "string", "array"]});
+
+schema!(Condition as "Condition", |generator| ConditionSchema::json_schema(generator));

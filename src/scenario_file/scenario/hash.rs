@@ -1,17 +1,17 @@
-//! What tells one experiment from another: hashes of what is asked, and of what the agent is given.
-//!
-//! The servers are not in them, nor mocks and containers that stand for them: they are what is tested, and that they changed is why
-//! runs are compared. Neither is what only describes, picks, limits or judges a run, nor where a model is reached.
+//! Hashes that tell one experiment from another, and fingerprints by which two scenarios are the same on any machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::input;
 use crate::model::agent::{CommandAgent, ModelAgent, ModelApi, Temperature, ToolChoice};
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Agent, ScriptedCall};
+use crate::model::scenario::{Agent, Scenario, ScriptedCall};
 use crate::model::texts;
+use crate::scenario_file::load::rebase::relative;
 
 /// SHA-256 of the messages of the user, in hexadecimal.
 ///
@@ -28,7 +28,7 @@ pub fn agent_hash(agent: &Agent, redaction: &Redaction) -> Option<String> {
     Some(hash(given(agent)?, redaction))
 }
 
-/// How many digits of a hash tell one part from another.
+/// How many digits of a hash tell one part from another, and one version of a scenario from another, in plans that name thousands.
 const DIGITS: usize = 16;
 
 /// The beginnings of the hashes of all that a model is given, or of how a program is started, each by its name. Empty for a script: the
@@ -116,4 +116,67 @@ fn hide(value: &mut Value, redaction: &Redaction) {
             }
         }
     });
+}
+
+/// What a scenario has become, with variables that were given beside the files, and servers of whoever runs it.
+fn as_loaded(scenario: &Scenario) -> String {
+    let without_paths = Scenario {
+        path: PathBuf::new(),
+        read_from: Vec::new(),
+        defaults_root: PathBuf::new(),
+        ..scenario.clone()
+    };
+    beside(&format!("{without_paths:?}"), &scenario.defaults_root)
+}
+
+/// What tells many scenarios from other versions of them, on whichever machine.
+#[derive(Debug, Default)]
+pub struct Fingerprints {
+    /// The hashes of the files that were read so far: the rows of a data set all come from the same.
+    files: HashMap<PathBuf, Option<Vec<u8>>>,
+}
+
+impl Fingerprints {
+    /// The first digits of a hash of all that a scenario is made of: the texts of all files that it was read from, with their places as seen
+    /// from its folder, and what it has become, with its row, its variables and its servers, wherever these come from. The values of secret
+    /// variables are left out: each machine may have its own.
+    pub fn of(&mut self, scenario: &Scenario) -> String {
+        let root = &scenario.defaults_root;
+        let mut hash = Sha256::new();
+        let mut add = |part: &[u8]| {
+            // So that nothing can be a part of its neighbour.
+            hash.update(part.len().to_le_bytes());
+            hash.update(part);
+        };
+        add(scenario.id.as_bytes());
+        for path in &scenario.read_from {
+            // Files that were looked for, and are not there, are none elsewhere either.
+            let digest = self.files.entry(path.clone()).or_insert_with(|| {
+                let text = input::read(path).ok()?;
+                Some(Sha256::digest(text).to_vec())
+            });
+            if let Some(digest) = digest {
+                add(relative(root, path).as_bytes());
+                add(digest);
+            }
+        }
+        let mut text = as_loaded(scenario);
+        for secret in scenario.redaction.values().filter(|it| !it.is_empty()) {
+            text = text.replace(secret, "");
+        }
+        add(text.as_bytes());
+        let mut digits = hex::encode(hash.finalize());
+        digits.truncate(DIGITS);
+        digits
+    }
+}
+
+/// A text in which paths begin at this folder, or the one that holds it.
+fn beside(text: &str, root: &Path) -> String {
+    let shown = |it: &Path| format!("{}/", it.display());
+    let text = text.replace(&shown(root), "./");
+    match root.parent() {
+        Some(above) if above != Path::new("/") => text.replace(&shown(above), "../"),
+        _ => text,
+    }
 }

@@ -11,10 +11,7 @@ use crate::model::measurement::{
 use crate::scenario_file::decode::values::{Fraction, Word};
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
-use crate::scenario_file::measured::kind::Kind;
-use crate::scenario_file::measured::section::{
-    Allowance, AllowedSection, GatesSection, SearchValue,
-};
+use crate::scenario_file::measured::{Allowance, AllowedSection, GatesSection, Kind, SearchValue};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::{Findings, Mark};

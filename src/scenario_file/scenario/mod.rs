@@ -1,10 +1,9 @@
 //! What scenario does a document become?
 //!
-//! - `from_document`: the scenario as a whole. `asker`: its agent.
+//! - `from_document`: the scenario as a whole, and its agent.
 //! - `measurement`: what it measures, where it is about no conversation.
 //! - `hash`: what tells one experiment from another.
 
-pub(super) mod asker;
 pub(super) mod from_document;
 pub(super) mod hash;
 mod measurement;

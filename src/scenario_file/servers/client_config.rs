@@ -1,22 +1,20 @@
 //! The configuration of MCP clients: `{"mcpServers": {…}}`, `{"servers": {…}}` or, of Codex, `[mcp_servers.NAME]`.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
+use std::{env, fmt};
 
-use crate::model::scenario::{HttpStyle, Server, Start, Transport};
+use regex::Regex;
 
-use super::client_texts::Form;
-use super::projects;
 use super::server::command_from;
-use crate::scenario_file::decode::template;
-use crate::scenario_file::decode::wrong_kind;
+use crate::model::scenario::{HttpStyle, Server, Start, Transport};
+use crate::scenario_file::decode::{template, wrong_kind};
+use crate::scenario_file::yaml::client_files::{parse_toml, without_comments};
 use crate::scenario_file::yaml::finding::{Finding, quoted};
-use crate::scenario_file::yaml::jsonc::without_comments;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::Findings;
-use crate::scenario_file::yaml::toml::parse_toml;
 use crate::text::dotenv;
 use crate::text::nearest::did_you_mean;
 
@@ -150,7 +148,7 @@ struct Given<'a> {
 /// The entries of all servers that are for the folder somebody works in, or why there is none.
 fn entries(document: &Node) -> Result<Vec<Given<'_>>, &'static str> {
     let mut given = Vec::new();
-    if let Some((folder, entries)) = projects::servers_of(document, &projects::project_folders()) {
+    if let Some((folder, entries)) = servers_of(document, &project_folders()) {
         given.extend(entries.iter().map(|entry| Given {
             entry,
             project: Some(folder.clone()),
@@ -159,7 +157,7 @@ fn entries(document: &Node) -> Result<Vec<Given<'_>>, &'static str> {
     let for_all = match entries_for_all(document) {
         Ok(entries) => entries,
         Err(_) if !given.is_empty() => &[],
-        Err(_) if projects::has_some(document) => {
+        Err(_) if has_some(document) => {
             return Err("its `projects` name servers, but none for this folder");
         }
         Err(reason) => return Err(reason),
@@ -246,7 +244,7 @@ enum Way {
 
 /// The folder of whoever works here; empty where nobody knows.
 fn home() -> String {
-    std::env::var("HOME").unwrap_or_default()
+    env::var("HOME").unwrap_or_default()
 }
 
 struct Reader<'a> {
@@ -458,4 +456,150 @@ impl Reader<'_> {
             Some((node, _)) => wrong_kind(node, "a map", self.findings),
         }
     }
+}
+
+/// How a client writes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Codex: there are none, texts are taken as they are.
+    Codex,
+    /// Gemini CLI: `$NAME` and `${NAME}`.
+    Gemini,
+    /// Editors and all others: `${NAME}`, `${env:NAME}`, `${workspaceFolder}` and the like.
+    Editor,
+}
+
+static DOLLAR_NAME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\$([A-Za-z_][A-Za-z0-9_]*)").ok());
+
+/// What stands for something that only a running editor knows.
+const OF_EDITORS: [&str; 14] = [
+    "file",
+    "fileBasename",
+    "fileBasenameNoExtension",
+    "fileExtname",
+    "fileDirname",
+    "fileDirnameBasename",
+    "fileWorkspaceFolder",
+    "relativeFile",
+    "relativeFileDirname",
+    "selectedText",
+    "lineNumber",
+    "columnNumber",
+    "execPath",
+    "defaultBuildTask",
+];
+
+impl Form {
+    /// That of the client whose file this is.
+    pub(super) fn of(path: &Path) -> Self {
+        let folder = path.parent().and_then(Path::file_name);
+        if path.extension().is_some_and(|it| it == "toml") {
+            Self::Codex
+        } else if folder.is_some_and(|it| it == ".gemini") {
+            Self::Gemini
+        } else {
+            Self::Editor
+        }
+    }
+
+    /// A text with what stands for variables written as ours.
+    ///
+    /// # Errors
+    ///
+    /// That something in it is known to the client alone.
+    pub(super) fn as_ours(self, text: &str, project: &Path) -> Result<String, String> {
+        match self {
+            Self::Codex => Ok(text.replace("${", "$${")),
+            Self::Gemini => Ok(DOLLAR_NAME.as_ref().map_or_else(
+                || text.to_owned(),
+                |it| it.replace_all(text, "$${${1}}").into_owned(),
+            )),
+            Self::Editor => of_editor(text, project),
+        }
+    }
+}
+
+fn of_editor(text: &str, project: &Path) -> Result<String, String> {
+    let literal = |it: &str| it.replace("${", "$${");
+    let mut ours = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("${") {
+        let Some((named, after)) = behind.split_once('}') else {
+            break;
+        };
+        ours.push_str(before);
+        let known = match named {
+            _ if before.ends_with('$') => None,
+            "workspaceFolder" | "cwd" => Some(literal(&project.to_string_lossy())),
+            "workspaceFolderBasename" => {
+                let name = project.file_name().unwrap_or_default();
+                Some(literal(&name.to_string_lossy()))
+            }
+            "userHome" => Some("${HOME}".to_owned()),
+            "pathSeparator" | "/" => Some(std::path::MAIN_SEPARATOR_STR.to_owned()),
+            _ if named.starts_with("input:") => {
+                return Err(format!(
+                    "`${{{named}}}` is something that an editor asks its user"
+                ));
+            }
+            _ => named.strip_prefix("env:").map(|it| format!("${{{it}}}")),
+        };
+        let of_editor = ["config:", "command:", "workspaceFolder:"];
+        let is_of_editor =
+            OF_EDITORS.contains(&named) || of_editor.iter().any(|it| named.starts_with(it));
+        if is_of_editor && !before.ends_with('$') {
+            return Err(format!(
+                "`${{{named}}}` is something that only a running editor knows"
+            ));
+        }
+        ours.push_str(&known.unwrap_or_else(|| format!("${{{named}}}")));
+        rest = after;
+    }
+    ours.push_str(rest);
+    Ok(ours)
+}
+
+/// The folder somebody works in, and those above it up to the root of its repository; without a repository, the folder alone.
+pub fn project_folders() -> Vec<PathBuf> {
+    let Ok(here) = env::current_dir() else {
+        return Vec::new();
+    };
+    let root = here.ancestors().find(|it| it.join(".git").exists());
+    let last = root.unwrap_or(&here).to_owned();
+    here.ancestors()
+        .take_while(|it| it.starts_with(&last))
+        .map(Path::to_owned)
+        .collect()
+}
+
+/// The servers that a document keeps for one of these folders, the nearest first, as Claude Code does: `{"projects": {"/a/b": {"mcpServers": …}}}`.
+pub(super) fn servers_of<'a>(
+    document: &'a Node,
+    folders: &[PathBuf],
+) -> Option<(PathBuf, &'a [Entry])> {
+    folders.iter().find_map(|folder| {
+        let mut projects = projects(document);
+        let entries = projects.find_map(|(path, entries)| (path == folder).then_some(entries))?;
+        Some((folder.clone(), entries))
+    })
+}
+
+/// Whether a document keeps servers for any folder.
+pub(super) fn has_some(document: &Node) -> bool {
+    projects(document).next().is_some()
+}
+
+/// The folders that a document keeps servers for.
+fn projects(document: &Node) -> impl Iterator<Item = (&Path, &[Entry])> {
+    let projects = document.get("projects").map_or(&[][..], Node::entries);
+    projects.iter().filter_map(|it| {
+        let servers = it.value.get("mcpServers")?;
+        match &servers.content {
+            Content::Map(entries) if !entries.is_empty() => {
+                Some((Path::new(&it.key), entries.as_slice()))
+            }
+            _ => None,
+        }
+    })
 }

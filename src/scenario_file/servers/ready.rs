@@ -8,8 +8,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall, Until};
 
-use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
-use crate::scenario_file::decode::template::Template;
+use crate::scenario_file::decode::template::{Given, Template, given_pairs, marked_names};
 use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word};
 use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, schema, section, shapes};
 use crate::scenario_file::yaml::node::{Content, Node};

@@ -1,15 +1,19 @@
-//! The `servers` section.
+//! The sections `servers`, `upstreams`, `source`, `before` and `after`.
 
 use std::path::Path;
 
-use crate::model::scenario::{HttpStyle, Server, Start, Transport};
-
 use super::ready::ReadySection;
+use crate::model::hook::Hook;
+use crate::model::ready::Ready;
+use crate::model::scenario::{Criterion, HttpStyle, Scenario, Server, Start, Transport};
+use crate::model::source::{PREPARE_TIMEOUT, Prepare, Source};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
-use crate::scenario_file::decode::template::{self, PORT, Template};
+use crate::scenario_file::decode::template::{
+    Given, PORT, Template, command_line, given_pairs, marked_names,
+};
 use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Named, section};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, section, shapes, template};
+use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A server the scenario uses.
@@ -189,5 +193,293 @@ pub(in crate::scenario_file) fn command_from(command: &str, folder: &Path) -> St
         folder.join(command).to_string_lossy().into_owned()
     } else {
         command.to_owned()
+    }
+}
+
+/// A server behind the ones under test.
+pub(in crate::scenario_file) type UpstreamSection = Variant<UpstreamKeys, UpstreamKind>;
+
+kinds! {
+    /// A server behind the ones under test: a proxy calls it, and the calls are recorded. `${NAME}` and `${NAME:-default}` are environment variables.
+    UpstreamKind, by "type" of "server", named "UpstreamSection", unnamed Unnamed::Keys(
+        &[("url", "http"), ("command", "stdio")],
+        (
+            "does not say how the server is reached",
+            "give `type: mock`, or with `tap: true`, `type: http` with `url` or `type: stdio` with `command`",
+        ),
+    ); {
+        /// A mock server, declared under `mcp_interactions`. Calls to it are recorded.
+        "mock" => Mock(Nothing),
+        /// A server that is reached over HTTP; `type` may be left out.
+        "http" => Http((HttpKeys, TapKeys)),
+        /// A child process; `type` may be left out.
+        "stdio" => Stdio((StdioKeys, TapKeys)),
+    }
+}
+
+section! {
+    /// What is said of every server behind the ones under test.
+    UpstreamKeys {
+        /// How long the server may take from its start to its list of tools; overrides that of the scenario.
+        connect_timeout: Option<Timeout>,
+        /// How long one tool call may take; overrides that of the scenario.
+        tool_timeout: Option<Timeout>,
+    }
+}
+
+section! {
+    /// What is said of a real server behind the ones under test.
+    TapKeys, checked by check_tap {
+        /// Always `true`: a gateway takes the place of the server, records the calls and passes them on.
+        tap: Option<bool>,
+    }
+}
+
+impl UpstreamSection {
+    /// Whether it is declared under `mcp_interactions`.
+    pub(in crate::scenario_file) fn is_mock(&self) -> bool {
+        matches!(self.kind, UpstreamKind::Mock(_))
+    }
+
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
+        match &self.kind {
+            UpstreamKind::Http((http, _)) => http.marked(),
+            UpstreamKind::Stdio((stdio, _)) => stdio.marked(),
+            UpstreamKind::Mock(_) => Vec::new(),
+        }
+    }
+
+    pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
+        let transport = match &self.kind {
+            UpstreamKind::Http((http, _)) => http.transport(HttpStyle::Streamable, findings),
+            UpstreamKind::Stdio((stdio, _)) => stdio.transport(findings),
+            UpstreamKind::Mock(_) => Transport::Mock,
+        };
+        Server {
+            name: name.to_owned(),
+            transport,
+            connect_timeout: self.all.connect_timeout.map(|it| it.0),
+            tool_timeout: self.all.tool_timeout.map(|it| it.0),
+            ready: None,
+        }
+    }
+}
+
+/// A real server says nothing of what it hears.
+fn check_tap(section: &TapKeys, at: Mark, findings: &mut Findings) {
+    if section.tap != Some(true) {
+        let message = "calls to this server are not recorded";
+        let hint =
+            "add `tap: true`: a gateway in its place then records the calls and passes them on";
+        findings.error(at, message, Some(hint));
+    }
+}
+
+shapes! {
+    /// A command: the program and its arguments, or a map that says more.
+    HookSection, "a list of a program and its arguments, or a map" {
+        List => Command(At<Vec<Template>>),
+        Map => Fields(Box<HookFields>),
+    }
+}
+
+section! {
+    /// A command that is run before or after each run. `${NAME}` is an environment variable.
+    HookFields {
+        /// The program and its arguments. A relative path with a `/` belongs to this file's folder.
+        command: At<Vec<Template>>,
+        /// The folder the command works in, relative to this file.
+        cwd: Option<Template<Word>>,
+        /// Environment variables for the command.
+        env: Option<Named<Given>>,
+        /// How long it may take; 60s unless given.
+        timeout: Option<Timeout>,
+    }
+}
+
+impl HookSection {
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
+        let env = match self {
+            Self::Command(_) => None,
+            Self::Fields(it) => it.env.as_ref(),
+        };
+        marked_names(env)
+    }
+
+    /// The command; `None`, after saying so, where it names no program.
+    pub(in crate::scenario_file) fn hook(&self, findings: &mut Findings) -> Option<Hook> {
+        match self {
+            Self::Command(command) => Some(Hook {
+                command: command_line(command, findings)?,
+                cwd: None,
+                env: Vec::new(),
+                timeout: Hook::TIMEOUT,
+            }),
+            Self::Fields(it) => {
+                let cwd = it.cwd.as_ref();
+                Some(Hook {
+                    command: command_line(&it.command, findings)?,
+                    cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
+                    env: given_pairs(it.env.as_ref()),
+                    timeout: it.timeout.map_or(Hook::TIMEOUT, |it| it.0),
+                })
+            }
+        }
+    }
+}
+
+/// Whether a scenario can need the server of this name: it declares it or names one of its tools in full, or it names no server at all, so
+/// that its tools may be those of any.
+pub fn may_need(scenario: &Scenario, server: &str) -> bool {
+    let declared = || scenario.servers.iter();
+    let tools = tools(scenario);
+    let prefix = format!("mcp__{server}__");
+    let names_it = |it: &&str| it.starts_with(&prefix);
+    let names_any = !scenario.servers.is_empty() || tools.iter().any(|it| it.starts_with("mcp__"));
+    !names_any || declared().any(|it| it.name == server) || tools.iter().any(names_it)
+}
+
+/// The tools that it names anywhere.
+fn tools(scenario: &Scenario) -> Vec<&str> {
+    let ready = scenario.servers.iter().filter_map(|it| it.ready.as_ref());
+    let ready: Vec<&Ready> = ready.chain(&scenario.ready).collect();
+    let calls = scenario.agent.calls().iter().map(|it| &it.tool);
+    let expected = scenario.expected_trajectory.iter().map(|it| &it.tool);
+    let asked = ready.iter().flat_map(|it| &it.calls).map(|it| &it.tool);
+    let listed = ready.iter().flat_map(|it| &it.tools);
+    let criteria = scenario.success_criteria.iter();
+    let criteria = criteria.filter_map(|it| match it {
+        Criterion::ToolCalled(tool) | Criterion::ToolNeverCalled(tool) => Some(tool),
+        // An upstream is none of the servers that the agent has.
+        Criterion::Text(_)
+        | Criterion::Says(_)
+        | Criterion::UpstreamCalled { .. }
+        | Criterion::NeverForwarded(_) => None,
+    });
+    let all = calls.chain(expected).chain(asked).chain(listed);
+    all.chain(criteria).map(String::as_str).collect()
+}
+
+section! {
+    /// The system under test.
+    SourceSection, checked by check {
+        /// The folder of its source, most often a git repository, relative to this file. `${source.dir}` is this folder in servers, in `docker.build` and in `prepare`.
+        repo: Option<Template<Word>>,
+        /// Commands that make what is started, each a program with its arguments; run in order, and again when `inputs` have changed.
+        prepare: Option<Vec<At<Vec<Template>>>>,
+        /// The folder these commands run in, relative to this file; that of `repo` unless given.
+        cwd: Option<Template<Word>>,
+        /// Environment variables for these commands, besides all of ours.
+        env: Option<Named<Given>>,
+        /// How long each of these commands may take; 10m unless given.
+        timeout: Option<Timeout>,
+        /// Files, folders and patterns of what the commands depend on, relative to this file; the state of the repository unless given.
+        inputs: Option<Vec<Template<Word>>>,
+    }
+}
+
+/// The keys that say how something is prepared, whatever they stand beside.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PrepareKeys<'a> {
+    pub(super) commands: Option<&'a [At<Vec<Template>>]>,
+    pub(super) cwd: Option<&'a Template<Word>>,
+    pub(super) env: Option<&'a Named<Given>>,
+    pub(super) timeout: Option<Timeout>,
+    pub(super) inputs: Option<&'a [Template<Word>]>,
+}
+
+impl SourceSection {
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
+        marked_names(self.env.as_ref())
+    }
+
+    pub(in crate::scenario_file) fn source(&self, findings: &Findings) -> Source {
+        let keys = PrepareKeys {
+            commands: self.prepare.as_deref(),
+            cwd: self.cwd.as_ref(),
+            env: self.env.as_ref(),
+            timeout: self.timeout,
+            inputs: self.inputs.as_deref(),
+        };
+        let repo = self.repo.as_ref();
+        Source {
+            repo: repo.map(|it| findings.folder(it.at).join(&it.0)),
+            version: None,
+            prepare: keys.prepare(findings),
+        }
+    }
+}
+
+impl PrepareKeys<'_> {
+    /// What is done before something is started; `None` where nothing is.
+    pub(super) fn prepare(&self, findings: &Findings) -> Option<Prepare> {
+        let inputs: Vec<_> = (self.inputs.iter().copied().flatten())
+            .map(|it| findings.folder(it.at).join(&it.0))
+            .collect();
+        if self.commands.is_none() && inputs.is_empty() {
+            return None;
+        }
+        let commands = self.commands.iter().copied().flatten().map(|command| {
+            let mut words = command.iter();
+            let program = words.next();
+            let program = program.map(|it| command_from(&it.value, &findings.folder(it.at)));
+            let rest = words.map(|it| it.value.clone());
+            program.into_iter().chain(rest).collect()
+        });
+        Some(Prepare {
+            commands: commands.collect(),
+            cwd: self.cwd.map(|it| findings.folder(it.at).join(&it.0)),
+            env: given_pairs(self.env),
+            timeout: self.timeout.map_or(PREPARE_TIMEOUT, |it| it.0),
+            inputs,
+        })
+    }
+}
+
+/// Warns those who check files of a folder that is not there, as far as its path is known here. What is served says nothing of folders.
+pub(super) fn check_folder(folder: &Template<Word>, findings: &mut Findings) {
+    let path = findings.folder(folder.at).join(&folder.0);
+    let is_known = findings.thorough && findings.within.is_none() && !folder.0.contains("${");
+    if is_known && !path.is_dir() {
+        let message = format!("there is no folder {}", quoted(&path.to_string_lossy()));
+        findings.warning(folder.at, message, Some("a run needs it"));
+    }
+}
+
+fn check(source: &SourceSection, at: Mark, findings: &mut Findings) {
+    if let Some(repo) = &source.repo {
+        check_folder(repo, findings);
+    }
+    let is_given = [
+        ("cwd", source.cwd.is_some()),
+        ("env", source.env.is_some()),
+        ("timeout", source.timeout.is_some()),
+        ("inputs", source.inputs.is_some()),
+    ];
+    check_prepare(source.prepare.as_deref(), &is_given, at, findings);
+}
+
+/// Says what is wrong with commands, and which keys mean nothing without them.
+pub(super) fn check_prepare(
+    commands: Option<&[At<Vec<Template>>]>,
+    is_given: &[(&str, bool)],
+    at: Mark,
+    findings: &mut Findings,
+) {
+    for command in commands.iter().copied().flatten() {
+        if command.first().is_none_or(|it| it.value.is_empty()) {
+            findings.error(command.at, "names no program", NO_HINT);
+        }
+    }
+    let idle = is_given
+        .iter()
+        .find(|(_, given)| *given && commands.is_none());
+    if let Some((key, _)) = idle {
+        let message = format!("`{key}` means nothing without `prepare`");
+        let hint = "list the commands: `prepare: [[cargo, build]]`";
+        findings.error(at, message, Some(hint));
     }
 }

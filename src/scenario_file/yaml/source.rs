@@ -1,15 +1,13 @@
 //! The files read so far, and what was found in them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::filled::{Filled, FilledRow};
-use super::finding::{Finding, Severity};
-pub(in crate::scenario_file) use super::mark::Mark;
+use super::finding::{Finding, Severity, quoted};
 use crate::input;
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
@@ -414,4 +412,76 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0)
         .chain(ends.map(|(at, _)| at + 1))
         .collect()
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::scenario_file) struct Mark {
+    /// Index into the files read so far.
+    pub(in crate::scenario_file) source: usize,
+    /// Counted from 1.
+    pub(in crate::scenario_file) line: usize,
+    /// In characters, counted from 1.
+    pub(in crate::scenario_file) column: usize,
+}
+
+/// What begins the names that a row of a data set gives.
+pub(in crate::scenario_file) const ROW: &str = "row.";
+
+/// The values of variables in one document.
+#[derive(Debug, Clone, Default)]
+pub(in crate::scenario_file) struct Filled {
+    /// Where values with braces stand in texts, in bytes.
+    values: HashMap<Mark, Vec<Range<usize>>>,
+    /// The names of what was put into a text.
+    names: HashMap<Mark, Vec<String>>,
+    row: Option<FilledRow>,
+}
+
+/// The row of a data set whose values are put in.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct FilledRow {
+    /// Which one, as people say it.
+    pub(in crate::scenario_file) words: String,
+    /// Nothing was wrong with the document for the rows before it.
+    pub(in crate::scenario_file) is_to_blame: bool,
+}
+
+impl Filled {
+    /// Forgets all, before the values of the next row are put in, or of a document without rows.
+    pub(super) fn begin(&mut self, row: Option<FilledRow>) {
+        self.values.clear();
+        self.names.clear();
+        self.row = row;
+    }
+
+    pub(super) fn note_values(&mut self, at: Mark, values: Vec<Range<usize>>) {
+        self.values.insert(at, values);
+    }
+
+    pub(super) fn values(&self, at: Mark) -> &[Range<usize>] {
+        self.values.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn note_name(&mut self, at: Mark, name: &str) {
+        let names = self.names.entry(at).or_default();
+        if names.iter().all(|it| it != name) {
+            names.push(name.to_owned());
+        }
+    }
+
+    /// Whose doing it may be that something is wrong at a place; `None` where nothing was put in.
+    pub(super) fn origin(&self, at: Mark) -> Option<String> {
+        let Some(names) = self.names.get(&at) else {
+            let row = self.row.as_ref().filter(|it| it.is_to_blame)?;
+            return Some(format!("so it is for {}", row.words));
+        };
+        let shown: Vec<_> = names.iter().map(|it| quoted(it)).collect();
+        let filled_in = format!("filled in from {}", shown.join(" and "));
+        let of_row = names.iter().any(|it| it.starts_with(ROW));
+        Some(match self.row.as_ref().filter(|_| of_row) {
+            Some(row) => format!("{filled_in} of {}", row.words),
+            None => filled_in,
+        })
+    }
 }

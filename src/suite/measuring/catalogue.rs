@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::asker::Asker;
-use crate::discovery::corpus::Corpus;
+use crate::discovery::golden::Corpus;
 use crate::discovery::search::{LiveTool, Unanswered, drift};
 use crate::published::measured::retrieval::Drift;
 

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use crate::discovery::baseline::Baseline;
 use crate::discovery::check::{Source, unfit, versions};
-use crate::discovery::corpus::Corpus;
 use crate::discovery::gates::Demands;
-use crate::discovery::golden::Golden;
+use crate::discovery::golden::{Corpus, Golden};
 use crate::discovery::places::Document;
 use crate::discovery::search::{Search, preset};
 use crate::discovery::truth::Truth;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use mcp_eval::discovery::baseline::Baseline;
-use mcp_eval::discovery::corpus::{Corpus, Tool};
 use mcp_eval::discovery::gates::Demands;
+use mcp_eval::discovery::golden::{Corpus, Tool};
 use mcp_eval::discovery::golden::{Golden, Label, Query};
 use mcp_eval::discovery::ground::Ground;
 use mcp_eval::discovery::retrieval::{Learned, Measured, measure};
@@ -432,10 +432,10 @@ fn a_server_has_the_best_grade_of_its_tools() {
 }
 
 mod scanners {
-    use mcp_eval::discovery::detection::Demands;
+    use mcp_eval::discovery::detector::Demands;
+    use mcp_eval::discovery::measures::{cases_above, ends, wilson};
     use mcp_eval::discovery::places::Document;
     use mcp_eval::discovery::security::{measure, status};
-    use mcp_eval::discovery::statistics::{cases_above, ends, wilson};
     use mcp_eval::discovery::truth::{Labelled, Truth};
     use mcp_eval::discovery::verdicts::{Detector, Entry, Run, ScanStatus, Verdict, read};
     use mcp_eval::published::measured::Status;

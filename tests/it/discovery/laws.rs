@@ -1,7 +1,7 @@
 //! What holds of measures and statistics, whatever they are given.
 
 use mcp_eval::discovery::measures::{CUTS, Figures, Grades, Ids, Ranking, figures, means, ties};
-use mcp_eval::discovery::statistics::{
+use mcp_eval::discovery::measures::{
     bootstrap, cases_above, cases_below, holm, mcnemar, mean, quantile, randomisation, wilson,
 };
 use proptest::prelude::*;

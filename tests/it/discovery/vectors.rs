@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use mcp_eval::discovery::detection::{Counts, Detection};
+use mcp_eval::discovery::detector::{Counts, Detection};
 use mcp_eval::discovery::measures::{AtCuts, CUTS, Figures, Grades, Ids, Ranking, figures, means};
-use mcp_eval::discovery::statistics::{randomisation, wilson};
+use mcp_eval::discovery::measures::{randomisation, wilson};
 use serde_json::{Value, json};
 
 use crate::common::root;

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::events::{Events, answered, content, members, status, text};
-use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
+use super::events::{AgentEvent, Events, ModelAnswer, answered, content, members, status, text};
 use crate::agent::command::names::{Names, plain};
 use crate::llm::anthropic;
 use crate::model::usage::Usage;

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::events::{Events, answered, content, members, text, text_content};
-use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
+use super::events::{
+    AgentEvent, Events, ModelAnswer, answered, content, members, text, text_content,
+};
 use crate::agent::command::names::Names;
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};

@@ -1,10 +1,12 @@
 //! Output that is a JSON object a line: an event.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::agent::command::agent_event::{AgentEvent, Stream, Verdict};
 use crate::model::Object;
 use crate::model::trajectory::{Answer, Outcome};
+use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
 use crate::text::beginning;
 
@@ -120,5 +122,146 @@ pub(super) fn answered(id: &Value, content: Vec<Value>, is_error: bool) -> Agent
             content,
             ..Answer::default()
         }),
+    }
+}
+
+/// One event in an agent's output.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::agent::command) enum AgentEvent {
+    /// A message.
+    Assistant(String),
+    /// A call of a tool: `mcp__<server>__<tool>` for a server's, or the name of one of its own.
+    Call {
+        /// Unique within the run.
+        id: String,
+        name: String,
+        arguments: Object,
+    },
+    /// What came of a call.
+    Answered { id: String, outcome: Outcome },
+    /// It has these tools of its own.
+    OwnTools(Vec<String>),
+    /// It begins to ask its model, for formats that print all requests at once.
+    Begins,
+    /// A request to its model failed and is made again.
+    Retry {
+        /// The HTTP status, where a response came.
+        status: Option<u16>,
+        problem: String,
+        pause: Option<Duration>,
+    },
+    /// A request to its model was answered, or more is known of the answer to the one with this id.
+    Request { id: String, answer: ModelAnswer },
+    /// What all requests took together, including those that were not printed.
+    Total {
+        usage: Usage,
+        /// In US dollars, as the agent calculates it.
+        cost: Option<f64>,
+    },
+    /// What a reader should know of how it went.
+    Note(String),
+    /// Why it makes no sense to let it go on.
+    Stop(Stop),
+}
+
+/// What is known of an answer of an agent's model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::agent::command) struct ModelAnswer {
+    pub(in crate::agent::command) model: Option<String>,
+    pub(in crate::agent::command) stop_reason: Option<String>,
+    pub(in crate::agent::command) usage: Usage,
+}
+
+/// Reads what an agent prints, line by line.
+pub(in crate::agent::command) trait Stream: Send {
+    /// The events of a line, without its line break. A line that cannot be understood has none.
+    fn read(&mut self, line: &str) -> Vec<AgentEvent>;
+
+    /// The output has ended: the remaining events.
+    fn end(&mut self) -> Vec<AgentEvent> {
+        Vec::new()
+    }
+
+    /// How the work ended, according to the output. Called last.
+    fn verdict(&mut self) -> Verdict {
+        Verdict::Done
+    }
+}
+
+/// How an agent ended, according to its output.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::agent::command) enum Verdict {
+    /// It is done, or its format does not print how it ended.
+    Done,
+    /// It says what ended it.
+    Stopped(Stop),
+    /// It would have said so if it were done.
+    CutOff(SetupError),
+}
+
+/// How much of the answer is kept, in bytes.
+const LONGEST_ANSWER: usize = 1024 * 1024;
+
+/// Gathers what the agent prints.
+#[derive(Default)]
+pub(super) struct Generic {
+    printed: String,
+    is_cut: bool,
+}
+
+impl Stream for Generic {
+    fn read(&mut self, line: &str) -> Vec<AgentEvent> {
+        let mut left = LONGEST_ANSWER - self.printed.len();
+        if line.len() > left {
+            self.is_cut = true;
+            while !line.is_char_boundary(left) {
+                left -= 1;
+            }
+            self.printed.push_str(&line[..left]);
+        } else if !self.is_cut {
+            self.printed.push_str(line);
+            if line.len() < left {
+                self.printed.push('\n');
+            }
+        }
+        Vec::new()
+    }
+
+    fn end(&mut self) -> Vec<AgentEvent> {
+        let answer = self.printed.trim();
+        let mut events = Vec::new();
+        if !answer.is_empty() {
+            events.push(AgentEvent::Assistant(answer.to_owned()));
+        }
+        if self.is_cut {
+            events.push(AgentEvent::Note(format!(
+                "the agent printed more than {LONGEST_ANSWER} bytes; the rest is not kept"
+            )));
+        }
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AgentEvent, Generic, LONGEST_ANSWER, Stream};
+
+    #[test]
+    fn the_answer_is_what_was_printed_and_bounded() {
+        let mut nothing = Generic::default();
+        nothing.read("");
+        assert_eq!(nothing.end(), []);
+        let mut some = Generic::default();
+        some.read("a");
+        some.read("b");
+        assert_eq!(some.end(), [AgentEvent::Assistant("a\nb".to_owned())]);
+        let mut much = Generic::default();
+        for _ in 0..3 {
+            much.read(&"ä".repeat(LONGEST_ANSWER / 3));
+        }
+        let [AgentEvent::Assistant(answer), AgentEvent::Note(_)] = &much.end()[..] else {
+            panic!("an answer and a note");
+        };
+        assert!((LONGEST_ANSWER - 1..=LONGEST_ANSWER).contains(&answer.len()));
     }
 }

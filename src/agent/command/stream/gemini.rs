@@ -4,8 +4,7 @@
 
 use serde_json::Value;
 
-use super::events::{Events, answered, members, text, text_content};
-use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
+use super::events::{AgentEvent, Events, ModelAnswer, answered, members, text, text_content};
 use crate::agent::command::names::Names;
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};

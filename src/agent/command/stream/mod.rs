@@ -5,19 +5,17 @@
 
 pub(super) mod claude;
 pub(super) mod codex;
-mod events;
+pub(super) mod events;
 pub(super) mod gemini;
-mod generic;
 
-use self::events::Lines;
-use super::agent_event::Stream;
+use self::events::{Lines, Stream};
 use super::names::Names;
 use crate::model::agent::CommandFormat;
 
 /// A reader of a format, with the names the agent has for the tools.
 pub(super) fn stream(format: CommandFormat, names: Names) -> Box<dyn Stream> {
     match format {
-        CommandFormat::Generic => Box::new(generic::Generic::default()),
+        CommandFormat::Generic => Box::new(events::Generic::default()),
         CommandFormat::Claude => Box::new(Lines::new(claude::Claude::new(names))),
         CommandFormat::Codex => Box::new(Lines::new(codex::Codex::new(names))),
         CommandFormat::Gemini => Box::new(Lines::new(gemini::Gemini::new(names))),

@@ -6,8 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::events::{AgentEvent, Stream, Verdict};
 use super::stream;
-use crate::agent::command::agent_event::{AgentEvent, Stream, Verdict};
 use crate::agent::command::format;
 use crate::model::agent::CommandFormat;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};

@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::runtime;
-use crate::discovery::corpus::Tool;
+use crate::discovery::golden::Tool;
 use crate::discovery::questions::golden;
 use crate::json;
 use crate::model::agent::{ModelAgent, ModelApi};

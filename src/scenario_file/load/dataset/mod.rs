@@ -1,28 +1,25 @@
 //! Data sets: a scenario for each row, in which `{{row.column}}` stands for what the row holds.
 //!
-//! - `files`: which file is read how. `csv`, `json_lines`: rows in files of these kinds. `folders`: ids as names of folders.
+//! - `rows`: rows in files of CSV, and of JSON lines.
 //!
 //! Nothing of what a file says is lost without a word: what does not follow the form, or could not be kept as it is written, is an error.
 
-mod csv;
-mod files;
-pub(in crate::scenario_file) mod folders;
-mod json_lines;
+mod rows;
 
 use std::collections::hash_map::Entry as Place;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::model::Object;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, NO_HINT};
-use crate::scenario_file::file::dataset::{DatasetFields, DatasetSection};
-use crate::scenario_file::yaml::filled::ROW;
+use crate::scenario_file::file::document::{DatasetFields, DatasetSection};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::rounded;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::parse::{self, parse};
+use crate::scenario_file::yaml::source::{Findings, Mark, ROW};
 use crate::text::nearest::did_you_mean;
 
 /// The longest id of a row, in bytes: it is the name of a folder.
@@ -56,14 +53,14 @@ pub(in crate::scenario_file) fn take(
 
 fn rows(node: &Node, findings: &mut Findings) -> Option<Vec<Row>> {
     let errors = findings.errors();
-    rounded::refuse(node, findings);
+    parse::refuse(node, findings);
     let (rows, id) = match DatasetSection::decode(node, findings)? {
-        DatasetSection::File(file) => (files::rows(&file, findings)?, None),
+        DatasetSection::File(file) => (rows_of_file(&file, findings)?, None),
         DatasetSection::Rows(rows) => (rows, None),
         DatasetSection::Fields(fields) => {
             let DatasetFields { file, rows, id } = *fields;
             match (file, rows) {
-                (Some(file), None) => (files::rows(&file, findings)?, id),
+                (Some(file), None) => (rows_of_file(&file, findings)?, id),
                 (None, Some(rows)) => (rows, id),
                 (Some(_), Some(_)) => {
                     return findings.refuse(
@@ -131,7 +128,7 @@ fn named(
             );
             continue;
         }
-        match taken.entry(folders::folded(&id)) {
+        match taken.entry(folded(&id)) {
             Place::Vacant(place) => {
                 place.insert(named.len());
                 named.push(Row {
@@ -172,7 +169,7 @@ fn twice(number: usize, id: &str, earlier: &str) -> (String, Option<&'static str
 /// Says which ids name folders that Windows cannot have: whoever clones the baselines there does not get them.
 fn doubt_names(rows: &[Row], findings: &mut Findings) {
     let unfit = rows.iter();
-    let mut unfit = unfit.filter_map(|it| Some((it, folders::not_on_windows(&it.id)?)));
+    let mut unfit = unfit.filter_map(|it| Some((it, not_on_windows(&it.id)?)));
     let Some((row, why)) = unfit.next() else {
         return;
     };
@@ -227,6 +224,137 @@ fn content(value: &Value, at: Mark) -> Content {
                 value: node(value),
             });
             Content::Map(entries.collect())
+        }
+    }
+}
+
+/// The largest file of rows, in bytes.
+const MAX_FILE: u64 = 256 * 1024 * 1024;
+
+/// The rows of a file; `None` after saying why there are none.
+fn rows_of_file(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Object>>> {
+    // Named as the file that names it, so that people know it again.
+    let path = findings.path(file.at.source).with_file_name(&file.0);
+    if !findings.may_name(file.at, &path) {
+        return None;
+    }
+    let extension = path
+        .extension()
+        .map(|it| it.to_string_lossy().to_lowercase());
+    let read = match extension.as_deref() {
+        Some("csv") => rows::csv,
+        Some("jsonl" | "ndjson") => rows::json_lines,
+        Some("yaml" | "yml") => of_yaml,
+        _ => {
+            let message = format!("{} does not have the name of a data set", quoted(&file.0));
+            let hint = "the name ends in `.csv`, `.jsonl` or `.yaml`";
+            return findings.refuse(file.at, message, Some(hint));
+        }
+    };
+    if !path.is_file() {
+        findings.depends_on(&path);
+        let message = format!("the data set {} is not there", quoted(&file.0));
+        return findings.refuse(file.at, message, Some("it is looked for beside this file"));
+    }
+    let source = findings.read_up_to(&path, MAX_FILE)?;
+    let rows = read(source, findings)?;
+    if rows.is_empty() {
+        return findings.refuse(file.at, "the data set has no rows", NO_HINT);
+    }
+    Some(rows)
+}
+
+fn of_yaml(source: usize, findings: &mut Findings) -> Option<Vec<At<Object>>> {
+    let errors = findings.errors();
+    let document = parse(source, findings)?;
+    parse::refuse(&document, findings);
+    let rows = Vec::decode(&document, findings)?;
+    (findings.errors() == errors).then_some(rows)
+}
+
+/// The characters that no name has on Windows; a `:` would begin the name of a part of the file.
+const NOT_ON_WINDOWS: [char; 7] = ['<', '>', ':', '"', '|', '?', '*'];
+
+/// A path in a form that is the same for all that lead to one folder somewhere.
+pub fn folded(path: &str) -> String {
+    let parts = path.split('/').map(|part| {
+        let plain: String = part.nfd().collect();
+        // Upper case first: `ß`, `ſ` and `ς` are no other letters then.
+        let plain = plain.to_uppercase().to_lowercase();
+        let plain: String = plain.nfd().collect();
+        plain.trim_end_matches(['.', ' ']).to_owned()
+    });
+    parts.collect::<Vec<String>>().join("/")
+}
+
+/// Why Windows has no folder of this name.
+fn not_on_windows(name: &str) -> Option<String> {
+    if let Some(it) = name.chars().find(|it| NOT_ON_WINDOWS.contains(it)) {
+        return Some(format!("a `{it}` is in it"));
+    }
+    if name.ends_with(['.', ' ']) {
+        return Some("it ends with a dot".to_owned());
+    }
+    let device = name.split('.').next().unwrap_or_default().trim_end();
+    let device = device.to_ascii_lowercase();
+    let number = device
+        .strip_prefix("com")
+        .or_else(|| device.strip_prefix("lpt"));
+    let is_numbered = number.is_some_and(|it| {
+        let mut number = it.chars();
+        let first = number.next();
+        first.is_some_and(|it| it.is_ascii_digit() || "¹²³".contains(it)) && number.next().is_none()
+    });
+    let is_device = is_numbered || ["con", "prn", "aux", "nul"].contains(&device.as_str());
+    is_device.then(|| "it is the name of a device".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{folded, not_on_windows};
+
+    #[test]
+    fn what_leads_to_one_folder_somewhere_is_folded_to_one_text() {
+        for (one, other) in [
+            ("a", "A"),
+            ("Zürich", "ZU\u{308}RICH"),
+            ("straße", "STRASSE"),
+            ("ΟΔΟΣ", "οδος"),
+            ("Å", "\u{212b}"),
+            ("a", "a. ."),
+            ("cities/a.", "Cities/a"),
+        ] {
+            assert_eq!(folded(one), folded(other), "{one} and {other}");
+        }
+        for (one, other) in [
+            ("a", "b"),
+            ("a.b", "ab"),
+            ("é", "e"),
+            ("a/b", "a.b"),
+            ("½", "1⁄2"),
+        ] {
+            assert_ne!(folded(one), folded(other), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn windows_has_no_folders_called_like_devices_or_with_some_signs() {
+        for name in [
+            "con", "NUL", "nul.txt", "Com1", "lpt².x", "a:b", "what?", "a.",
+        ] {
+            assert!(not_on_windows(name).is_some(), "{name}");
+        }
+        for name in [
+            "console",
+            "com",
+            "com12",
+            "a.b",
+            "a'b",
+            "München",
+            "null",
+            "x=1,2 (b)",
+        ] {
+            assert_eq!(not_on_windows(name), None, "{name}");
         }
     }
 }

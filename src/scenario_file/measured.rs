@@ -1,0 +1,272 @@
+//! The kinds of scenarios, and the sections of those that measure something.
+
+use jiff::civil::Date;
+use schemars::json_schema;
+use serde_json::Value;
+
+use crate::model::measurement::VerdictForm;
+use crate::scenario_file::decode::values::{Fraction, Times, Word};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section, wrong_kind};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::Findings;
+
+/// What a scenario is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// What an agent does with the tools.
+    Trajectory,
+    /// What a tool search finds.
+    Retrieval,
+    /// What scanners of tool descriptions say.
+    Security,
+}
+
+choice! {
+    /// What a scenario is about.
+    KindWord for Kind {
+        "trajectory" => Kind::Trajectory,
+        "retrieval" => Kind::Retrieval,
+        "security" => Kind::Security,
+    }
+}
+
+/// Keys of every kind.
+const OF_ALL: [&str; 12] = [
+    "kind",
+    "name",
+    "description",
+    "enabled",
+    "tags",
+    "variables",
+    "environments",
+    "redact",
+    "source",
+    "before",
+    "after",
+    "timeout",
+];
+
+/// Keys of both that have a system under test, besides.
+const OF_SYSTEMS: [&str; 8] = [
+    "config_file",
+    "servers",
+    "mcp_interactions",
+    "docker",
+    "containers",
+    "ready",
+    "connect_timeout",
+    "tool_timeout",
+];
+
+/// Keys of searches alone.
+const OF_SEARCHES: [&str; 6] = ["golden", "search", "base_url", "api_key", "runs", "wait"];
+
+/// Keys of scanners alone.
+const OF_SCANNERS: [&str; 2] = ["verdicts", "format"];
+
+impl Kind {
+    /// The kind that a document says it is of; that of a trajectory where it says nothing, or nothing that there is.
+    pub(super) fn of(document: &Node) -> Self {
+        match document.get("kind").map(|it| &it.content) {
+            Some(Content::Text(word)) if word == "retrieval" => Self::Retrieval,
+            Some(Content::Text(word)) if word == "security" => Self::Security,
+            _ => Self::Trajectory,
+        }
+    }
+
+    /// The kind, as files spell it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Trajectory => "trajectory",
+            Self::Retrieval => "retrieval",
+            Self::Security => "security",
+        }
+    }
+
+    /// Whether a key that is known has a meaning for this kind.
+    fn takes(self, key: &str) -> bool {
+        let of_measurements = ["corpus", "gates"].contains(&key);
+        match self {
+            // Whatever is not of measurements alone.
+            Self::Trajectory => {
+                !(of_measurements
+                    || key == "baseline"
+                    || OF_SEARCHES.contains(&key)
+                    || OF_SCANNERS.contains(&key))
+            }
+            Self::Retrieval => {
+                of_measurements
+                    || key == "baseline"
+                    || OF_ALL.contains(&key)
+                    || OF_SYSTEMS.contains(&key)
+                    || OF_SEARCHES.contains(&key)
+            }
+            Self::Security => {
+                of_measurements || OF_ALL.contains(&key) || OF_SCANNERS.contains(&key)
+            }
+        }
+    }
+}
+
+/// Takes out of a document over its defaults what these say for scenarios of other kinds.
+pub(super) fn drop_foreign_defaults(document: &mut Node) {
+    let kind = Kind::of(document);
+    // A merged map stands where the file on top has it.
+    let own = document.at.source;
+    if let Content::Map(entries) = &mut document.content {
+        entries.retain(|it| {
+            it.key_at.source == own || kind.takes(&it.key) || it.key.starts_with("x-")
+        });
+    }
+}
+
+/// Says which keys mean nothing for the kind, among those that are `known` at all.
+pub(super) fn refuse_foreign(document: &Node, known: &[&str], findings: &mut Findings) {
+    let kind = Kind::of(document);
+    let others = [Kind::Trajectory, Kind::Retrieval, Kind::Security];
+    for entry in document.entries() {
+        let key = entry.key.as_str();
+        let is_null = matches!(entry.value.content, Content::Null);
+        if is_null || kind.takes(key) || !known.contains(&key) {
+            continue;
+        }
+        let takers = others.iter().filter(|it| it.takes(key));
+        let takers: Vec<String> = takers.map(|it| format!("`kind: {}`", it.word())).collect();
+        let message = format!(
+            "{} means nothing in a scenario of `kind: {}`",
+            quoted(key),
+            kind.word()
+        );
+        let hint = format!("it belongs to {}", takers.join(" and "));
+        findings.error(entry.key_at, message, Some(hint));
+    }
+}
+
+section! {
+    /// What must come of a measurement.
+    GatesSection {
+        /// Of a search: how much lower than the baseline's recall@5 may be; what the baseline says, else 0.05, unless given.
+        tolerance: Option<At<Fraction>>,
+        /// Of a search: how many queries may have a lower recall@5 than in the baseline; any number unless given.
+        max_lost: Option<At<Times>>,
+        /// Of a search: queries that may be lost, each with `id`, `reason` and `until`, the last day on which it may; or a file with such a list. Needs `max_lost`.
+        allow_lost: Option<At<Allowance>>,
+        /// Of a search: whether to measure although the live catalogue differs from the corpus; false unless given.
+        allow_drift: Option<At<bool>>,
+        /// Of a search, what recall@5 must be at least, whatever it was before; of scanners, the least of what is malicious that must be flagged, 0.80 unless given.
+        recall_floor: Option<At<Fraction>>,
+        /// Of scanners: the most of what is benign that may be flagged; 0.10 unless given.
+        fpr_ceiling: Option<At<Fraction>>,
+        /// Of scanners: how many scans of each may end without a verdict; none unless given.
+        allow_errors: Option<At<Times>>,
+        /// Of scanners: the share of malicious tools for which the precision is reported, too. It gates nothing.
+        prevalence: Option<At<Fraction>>,
+    }
+}
+
+section! {
+    /// A query that may be lost until a day.
+    AllowedSection {
+        /// The query's id.
+        id: Word,
+        /// Why it may.
+        reason: Word,
+        /// The last day on which it may: `2026-12-31`.
+        until: Day,
+    }
+}
+
+choice! {
+    /// A form in which scanners say something.
+    VerdictFormWord for VerdictForm {
+        "v1" => VerdictForm::V1,
+        "v2" => VerdictForm::V2,
+        "cisco" => VerdictForm::Cisco,
+        "mcp-scan" => VerdictForm::McpScan,
+        "sarif" => VerdictForm::Sarif,
+    }
+}
+
+/// A day, such as `2026-12-31`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Day(pub(super) Date);
+
+impl Decode for Day {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        let day: Option<Date> = text.parse().ok();
+        if day.is_none() {
+            let message = format!("{} is not a date such as 2026-12-31", quoted(&text));
+            findings.error(node.at, message, NO_HINT);
+        }
+        day.map(Self)
+    }
+}
+
+/// Queries that may be lost, or the file that lists them.
+#[derive(Debug, Clone)]
+pub(super) enum Allowance {
+    Listed(Vec<AllowedSection>),
+    File(Word),
+}
+
+impl Decode for Allowance {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        match &node.content {
+            Content::Text(_) => Word::decode(node, findings).map(Self::File),
+            Content::List(_) => Vec::decode(node, findings).map(Self::Listed),
+            _ => wrong_kind(node, "a list of queries, or the path of a file", findings),
+        }
+    }
+}
+
+/// A search: its name, the path of a file that declares it, or its declaration.
+#[derive(Debug, Clone)]
+pub(super) enum SearchValue {
+    Named(Word),
+    Declared(Value),
+}
+
+impl Decode for SearchValue {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        match &node.content {
+            Content::Text(_) => Word::decode(node, findings).map(Self::Named),
+            Content::Map(_) => Some(Self::Declared(node.to_json())),
+            _ => wrong_kind(
+                node,
+                "the name of a search, the path of a file, or keys that declare it",
+                findings,
+            ),
+        }
+    }
+}
+
+/// One file, or several.
+#[derive(Debug, Clone)]
+pub(super) struct Files(pub(super) Vec<At<Word>>);
+
+impl Decode for Files {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let files = match &node.content {
+            Content::Text(_) => vec![At::decode(node, findings)?],
+            Content::List(items) if items.is_empty() => {
+                return findings.refuse(node.at, "lists no file", NO_HINT);
+            }
+            Content::List(_) => Vec::decode(node, findings)?,
+            _ => return wrong_kind(node, "the path of a file, or a list of such", findings),
+        };
+        Some(Self(files))
+    }
+}
+
+schema!(Day, {"type": "string", "format": "date"});
+schema!(Allowance, |generator| {
+    let listed = generator.subschema_for::<Vec<AllowedSection>>();
+    json_schema!({"anyOf": [listed, {"type": "string", "pattern": r"\S"}]})
+});
+schema!(SearchValue, {"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "object"}]});
+schema!(Files, {"anyOf": [
+    {"type": "string", "pattern": r"\S"},
+    {"type": "array", "items": {"type": "string", "pattern": r"\S"}, "minItems": 1},
+]});
