@@ -206,7 +206,8 @@ impl Judge {
                 Err(problem) => problem,
             };
             if let Some(first) = first_problem {
-                let why = Unanswered::new(format!("the judge's answer is not a verdict: {problem}"));
+                let why =
+                    Unanswered::new(format!("the judge's answer is not a verdict: {problem}"));
                 return Err(NoVote::ThisOne(why).after(Some(&first)));
             }
             history.extend(repair(response, &problem));
