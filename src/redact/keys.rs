@@ -1,9 +1,7 @@
 //! What the keys that secrets stand under are called, and which values there are worth hiding.
 
-use super::example::is_example;
-use super::ordinary::is_ordinary;
+use super::ordinary::{is_example, is_ordinary, words};
 use super::random;
-use super::words::words;
 
 /// A key that says its value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,13 +10,13 @@
 //! | `known`, `parts` | what of such a value is secret by itself: the password in an address |
 //! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
 //! | `shapes` | what vendors' keys look like |
-//! | `keys`, `words`, `assigned`, `table` | keys that name secrets, and what they are given in texts |
+//! | `keys`, `ordinary`, `assigned`, `table` | keys that name secrets, and what they are given in texts |
 //! | `structure` | masks, columns and pairs in JSON that say which of its places are secret |
 //! | `marked` | objects in texts that say which of their members are secret |
 //! | `encoded` | texts within base64 |
 //! | `find` | one pass over a text that finds all of these |
-//! | `seen` | the secrets that were met so far: their numbers, and those that are secret wherever they stand |
-//! | `random`, `example`, `ordinary` | which values mean nothing but themselves, which only stand where a secret would, and which clearly are none |
+//! | `secrets` | the secrets that were met so far: their numbers, and those that are secret wherever they stand |
+//! | `random`, `ordinary` | which values mean nothing but themselves, which only stand where a secret would, and which clearly are none |
 //! | `value` | values at any depth, by their keys |
 //! | `walk` | what is stored: trajectories, calls, stamps |
 //! | `shown` | what is shown: scenarios, results |
@@ -25,10 +25,8 @@
 //! | `handed_on` | what is secret, for a mock server of ours that answers in the place of recorded servers |
 
 mod assigned;
-mod code;
 mod encoded;
 mod escaped;
-mod example;
 mod extent;
 mod find;
 pub mod handed_on;
@@ -42,7 +40,6 @@ mod random;
 mod restore;
 pub mod scan;
 mod secrets;
-mod seen;
 mod shapes;
 mod shown;
 mod spelling;
@@ -50,7 +47,6 @@ mod structure;
 mod table;
 mod value;
 mod walk;
-mod words;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -63,7 +59,7 @@ pub use secrets::Secrets;
 
 use self::find::Finder;
 use self::hit::{Hit, Name};
-use self::seen::Seen;
+use self::secrets::Seen;
 use model::placeholder::{self, placeholder, placeholders};
 use model::redacted::Redacted;
 use model::redaction::Redaction;

@@ -1,10 +1,8 @@
-//! Values that stand where a secret would and clearly are none: states and messages about one, versions, paths.
+//! Values that stand where a secret would and are none: states, versions, paths, examples, the words of names.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
-
-use super::words::words;
 
 /// What states, messages and types of secrets are made of.
 const WORDS: &str = "
@@ -65,9 +63,86 @@ fn is_said(value: &str) -> bool {
     value.chars().all(belongs) && !all.is_empty() && all.iter().all(is_known)
 }
 
+/// The words of a key in snake, kebab or camel case, in lower case.
+pub(crate) fn words(key: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    // Looked at for each key of an answer, so it is written to without growing.
+    let mut word = String::with_capacity(key.len());
+    let mut before = ' ';
+    let mut letters = key.chars();
+    while let Some(it) = letters.next() {
+        // `clientSecret`, and `DBPassword` before its last capital.
+        let ends_capitals = || {
+            let next = letters.clone().next();
+            before.is_uppercase() && next.is_some_and(char::is_lowercase)
+        };
+        let begins =
+            it.is_uppercase() && (before.is_lowercase() || before.is_numeric() || ends_capitals());
+        if (begins || !it.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if it.is_ascii_alphanumeric() {
+            word.push(it.to_ascii_lowercase());
+        } else if it.is_alphanumeric() {
+            word.extend(it.to_lowercase());
+        }
+        before = it;
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// References to variables, brackets to fill in, and words that are the whole value.
+const WHOLE: &str = r"(?xi)
+      \$\{ | \{\{ | \$\( | ^\$[a-z_][a-z0-9_]*$ | ^%[a-z0-9_]+%$ | ^%\([a-z_]+\)   # references
+    | ^[<\[(] | [>\]]$                                             # <token>, [REDACTED]
+    | (?-i: EXAMPLE (?: KEY )? $)                                  # as Amazon's documentation ends its keys
+    | ^(?: true | false | null | none | nil | undefined | string | text | number | boolean | object | required | optional
+         | bearer | basic | token | secret | password | cookie | authorization | api[-_]?key | test | todo | env )$
+";
+
+/// Blanks, and what documentation writes in place of a secret, as a word of its own: `your-token-here`, `myExampleKey1`.
+const PART: &str = r"(?xi)
+      xxxx | \*\*\* | \.\.\. | … | ___
+    | (?: ^ | [^a-z0-9] ) [a-z]{0,12}
+      (?: your | example | placeholder | change[-_]?me | dummy | redacted )
+      [a-z]{0,12} [0-9]{0,4} (?: [^a-z0-9] | $ )
+";
+
+/// A piece this long, of letters and digits without any order, is nothing that somebody has made up for readers.
+const RANDOM: usize = 20;
+
+static WHOLE_PATTERN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(WHOLE).expect("a valid pattern"));
+static PART_PATTERN: LazyLock<Regex> = LazyLock::new(|| Regex::new(PART).expect("a valid pattern"));
+
+/// Whether a value where a secret would stand is none: a reference, a blank, a word of documentation. A key that merely holds such
+/// letters is a key.
+pub(crate) fn is_example(value: &str) -> bool {
+    let value = value.trim();
+    let mut rest = value.chars();
+    let first = rest.next();
+    WHOLE_PATTERN.is_match(value)
+        || rest.all(|it| Some(it) == first)
+        || PART_PATTERN.is_match(value) && !has_random_piece(value)
+}
+
+fn has_random_piece(value: &str) -> bool {
+    let mut pieces = value.split(|it: char| !it.is_ascii_alphanumeric());
+    pieces.any(|it| {
+        it.len() >= RANDOM
+            && it.bytes().any(|it| it.is_ascii_digit())
+            && it.bytes().any(|it| it.is_ascii_alphabetic())
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use super::is_example;
     use super::is_ordinary;
+    use super::words;
 
     #[test]
     fn states_versions_and_paths_are_no_secrets_and_passwords_are() {
@@ -122,6 +197,50 @@ mod tests {
             "+/ab/cd",
         ] {
             assert!(!is_ordinary(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn names_are_parted_however_they_are_written() {
+        for (name, expected) in [
+            ("client_secret", &["client", "secret"][..]),
+            ("client-secret", &["client", "secret"]),
+            ("clientSecret", &["client", "secret"]),
+            ("DBPassword", &["db", "password"]),
+            ("DB_PASSWORD", &["db", "password"]),
+            ("key2Token", &["key2", "token"]),
+            ("--API key:", &["api", "key"]),
+            ("ÄrgerSchlüssel", &["ärger", "schlüssel"]),
+            ("", &[]),
+            ("__", &[]),
+        ] {
+            assert_eq!(words(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_merely_holds_the_letters_of_an_example_is_none() {
+        let random = "a1B2c3D4e5F6g7H8i9J0k1L2m3";
+        for (value, expected) in [
+            ("your-api-key", true),
+            ("YOUR_TOKEN_HERE", true),
+            ("yourtoken", true),
+            ("sk-your-key-here", true),
+            ("myExampleKey1", true),
+            ("changeme", true),
+            ("change-me", true),
+            ("ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", true),
+            ("AKIAIOSFODNN7EXAMPLE", true),
+            ("${TOKEN}", true),
+            ("<redacted:value:1>", true),
+            ("hunter2", false),
+            (&format!("ghp_your{random}"), false),
+            (&format!("ghp_{random}example"), false),
+            (&format!("sk-ant-api03-{random}-example-{random}"), false),
+            (&format!("sk-{random}xxxx{random}"), false),
+            (&format!("{random}___{random}"), false),
+        ] {
+            assert_eq!(is_example(value), expected, "{value}");
         }
     }
 }

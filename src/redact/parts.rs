@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::encoded;
 use super::escaped::ESCAPED;
 use super::find::Finder;
-use super::keys;
 use super::known::{ONE_OF_SEVERAL, Part, Role};
-use super::random;
-use super::shapes;
 use super::spelling::{self, WITHIN_BASE64};
+use super::{encoded, keys, random, shapes};
 
 /// How often parts of parts are looked for: an address within JSON within base64.
 const DEPTH: usize = 4;

@@ -1,14 +1,14 @@
-//! Values that are known to be secret, and the names they are called by.
+//! Values that are known to be secret, the names they are called by, and those that were met so far.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::keys;
 use super::known::{Known, Part, Role};
 use super::parts::parts;
-use super::random;
-use super::shapes;
+use super::{keys, random, shapes};
+use aho_corasick::{AhoCorasick, MatchKind};
 use model::placeholder;
 use model::redaction::Redaction;
 
@@ -236,6 +236,61 @@ impl Secrets {
                 part: Part { role, text },
             });
         known.collect()
+    }
+}
+
+/// The secrets that were met so far.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// The secrets of each kind with their numbers, in the order they were met: the second one is distinguished from the first.
+    by_kind: HashMap<&'static str, HashMap<String, usize>>,
+    /// Random values that a key, or the word `Bearer`, has shown to be secret, with the first kind of each: they are secret wherever
+    /// they stand.
+    shown: BTreeMap<String, &'static str>,
+    /// Finds those; `None` until it is wanted, and when there are more than it knows.
+    finder: Option<AhoCorasick>,
+}
+
+impl Seen {
+    /// The number of a secret among those of its kind, from 1.
+    pub(crate) fn number(&mut self, kind: &'static str, secret: &str) -> usize {
+        let of_kind = self.by_kind.entry(kind).or_default();
+        let next = of_kind.len() + 1;
+        match of_kind.get(secret) {
+            Some(number) => *number,
+            None => *of_kind.entry(secret.to_owned()).or_insert(next),
+        }
+    }
+
+    /// Notes that a value is a secret wherever it stands.
+    pub(crate) fn show(&mut self, kind: &'static str, secret: &str) {
+        if let Some(shown) = self.shown.get_mut(secret) {
+            *shown = kind.min(*shown);
+        } else {
+            self.shown.insert(secret.to_owned(), kind);
+            self.finder = None;
+        }
+    }
+
+    /// Whether nothing is known to be a secret wherever it stands.
+    pub(crate) fn has_shown_nothing(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    /// Where in a text such values stand, in order, with their kinds.
+    pub(crate) fn shown_in(&mut self, text: &str) -> Vec<(Range<usize>, &'static str)> {
+        if self.shown.is_empty() {
+            return Vec::new();
+        }
+        if self.finder.is_none() {
+            let longest_first = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(self.shown.keys());
+            self.finder = longest_first.ok();
+        }
+        let found = self.finder.iter().flat_map(|it| it.find_iter(text));
+        let found = found.filter_map(|it| Some((it.range(), *self.shown.get(&text[it.range()])?)));
+        found.collect()
     }
 }
 

@@ -5,9 +5,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use regex::Regex;
 
-use super::encoded;
 use super::extent::{character_end, lines};
-use super::random;
+use super::{encoded, random};
 
 /// The kind of a secret that a scenario's own pattern has found.
 pub(super) const BY_PATTERN: &str = "pattern";

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::hit::{Hit, Name};
 use super::keys::{self, SecretKey};
-use super::structure;
-use super::{Origin, Redactor};
+use super::{Origin, Redactor, structure};
 use model::Object;
 use model::redacted::Redacted;
 use model::texts;

@@ -3,18 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::hit::Hit;
-use super::keys;
-use super::{Origin, Redactor};
+use super::{Origin, Redactor, keys};
 use model::binding::Binding;
 use model::catalogue::Catalogue;
-use model::digits;
-use model::json;
 use model::learned::{Learned, Odd, Repeat, Varying};
 use model::redacted::Redacted;
 use model::stamp::{Git, ImageStamp};
-use model::texts;
 use model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use model::upstream::{Header, UpstreamLane};
+use model::{digits, json, texts};
 
 impl Redactor {
     /// A trajectory without secrets in anything it holds.

@@ -48,7 +48,6 @@ pub mod history;
 pub mod html;
 pub mod junit;
 pub mod markdown;
-mod matrix;
 pub mod measured;
 pub mod method;
 pub mod moment;

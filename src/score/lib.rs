@@ -48,14 +48,14 @@ mod values;
 mod verdict;
 mod work;
 
-pub use by_hand::learned::{check_tokens, unknown_places};
-pub use by_hand::rules::{KnownCall, check_path, idle_after, idle_rules, sweeping_rules};
+pub use by_hand::learned::{
+    KnownCall, check_path, check_tokens, idle_after, idle_rules, sweeping_rules, unknown_places,
+};
 pub use catalogue::drift::is_renamed;
 pub use catalogue::guess::{Guess, guess_arguments, other_arguments};
 pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
 pub use direct::direct;
-pub use ids::binding::{fill, read_answer, resolve};
-pub use ids::binding::{find_bindings, leave_out_literals, with_rules};
+pub use ids::binding::{fill, find_bindings, leave_out_literals, read_answer, resolve, with_rules};
 pub use ids::id_translation::IdTranslation;
 pub use learn::{
     Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, follow, learn, learn_until,
@@ -69,9 +69,8 @@ pub use runs::expectation::{compare_with_expectation, expectation};
 pub use runs::experiment::{experiment_changes, scenario_has_changed};
 pub use runs::recorded_again::{Recording, has_answer, is_of_substance, recorded_again};
 pub use runs::repeated::{gate, is_more_relevant, summarise};
-pub use runs::sign_test;
-pub use runs::statistics;
 pub use runs::unsteady::unsteady;
+pub use runs::{sign_test, statistics};
 pub use scores::final_answer::is_final_answer;
 pub use scores::polls::{Poll, polls};
 pub use scores::status::{call_failure, status};

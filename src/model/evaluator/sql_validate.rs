@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Number, Value};
 
-use super::compared::EvaluatorText;
-use super::words::{self, quoted};
+use super::compared::{self, EvaluatorText, quoted};
 use crate::Object;
 
 /// A database is asked one query, and what it answers is compared.
@@ -99,7 +98,7 @@ impl SqlValidate {
     pub(super) fn words(&self) -> String {
         let it = &self.wanted;
         let mut said: Vec<String> = Vec::new();
-        said.extend((it.equals.as_ref()).map(|it| format!("is {}", words::value(it))));
+        said.extend((it.equals.as_ref()).map(|it| format!("is {}", compared::value(it))));
         said.extend(it.at_least.as_ref().map(|it| format!("is at least {it}")));
         said.extend(it.at_most.as_ref().map(|it| format!("is at most {it}")));
         said.extend(it.rows.as_ref().map(|it| match it.len() {

@@ -1,7 +1,6 @@
 //! Texts that a run must hold, or must not.
 
-use super::compared::EvaluatorText;
-use super::words::quoted;
+use super::compared::{EvaluatorText, quoted};
 
 /// A text is looked for in what was said.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,6 @@
 pub mod aligned;
 mod counted;
 pub mod dotenv;
-mod identifier;
 pub mod nearest;
 pub mod word_diff;
 

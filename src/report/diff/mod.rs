@@ -8,17 +8,15 @@
 //! | [`lines`] | the lines of a page, equal ones folded away around each change |
 //! | `writer` | such lines as they are written, as many as there is room for |
 //! | `values`, `texts` | two values, or two texts, as such lines |
-//! | `plain` | what has nothing beside it, or nothing in common with that |
+//! | `values` | what has nothing beside it, or nothing in common with that |
 //! | `grouped` | counts as people read them |
 //! | `value_lines` | a value as lines of JSON |
-//! | [`known`] | what is known to vary, and so is no news |
+//! | `writer` | what is known to vary, and so is no news |
 //!
 //! Work and lines are bounded whatever the values are.
 
 mod grouped;
-pub mod known;
 pub mod lines;
-mod plain;
 mod structure;
 mod texts;
 mod tree;
@@ -28,8 +26,7 @@ mod words;
 mod writer;
 
 pub(crate) use grouped::grouped;
-pub use known::Known;
 pub use lines::{Diff, Line, Piece, PieceKind, Row};
-pub use plain::{plain_json, plain_text, unlike};
 pub use texts::text;
-pub use values::json;
+pub use values::{json, plain_json, plain_text, unlike};
+pub use writer::Known;

@@ -1,10 +1,9 @@
 //! What differs between two texts, line by line.
 
 use super::grouped::grouped;
-use super::known::Known;
 use super::lines::{Diff, Line, Piece, PieceKind};
 use super::words::{self, Lines};
-use super::writer::{CONTEXT, FOLDED, Writer};
+use super::writer::{CONTEXT, FOLDED, Known, Writer};
 
 /// What stands around a text of one side.
 #[derive(Debug, Default)]

@@ -1,17 +1,15 @@
-//! What differs between two JSON values, member by member and element by element.
+//! Differences between two JSON values, member by member and element by element, and values that have none beside them.
 
 use serde_json::Value;
 
 use super::grouped::grouped;
-use super::known::Known;
 use super::lines::{Diff, Line, Piece, PieceKind, Row};
-use super::plain::ALONE;
 use super::structure::{Change, Part, Step, change};
 use super::texts::Around;
 use super::tree::{Tree, identity_rank};
 use super::value_lines::{container, escaped, in_one_line, named, quoted, written};
 use super::words;
-use super::writer::{CONTEXT, FOLDED, IN_FOLD, REPLACED, Writer};
+use super::writer::{CONTEXT, FOLDED, IN_FOLD, Known, REPLACED, Writer};
 
 /// The most lines of a value that came or went as a whole.
 const WHOLE: usize = 60;
@@ -435,5 +433,72 @@ fn keys<'a>(part: &Part<'_, 'a>) -> Keys<'a> {
     Keys {
         was: key(part.was),
         now: key(part.now),
+    }
+}
+
+/// The most lines of a value or a text that has nothing beside it.
+const ALONE: usize = 300;
+/// The most characters of a text that has nothing beside it.
+const ALONE_CHARS: usize = 16_000;
+
+/// Two things that cannot be compared: all of one went, and all of the other came.
+pub fn unlike(was: Diff, now: Diff, calm: bool) -> Diff {
+    let lines = |diff: Diff| {
+        diff.rows.into_iter().filter_map(|it| match it {
+            Row::Same(line) => Some(line),
+            _ => None,
+        })
+    };
+    let is_cut = was.is_cut || now.is_cut;
+    let (mut was, mut now) = (lines(was), lines(now));
+    let row = || {
+        let (was, now) = (was.next(), now.next());
+        (was.is_some() || now.is_some()).then_some(Row::Changed {
+            was,
+            now,
+            calm,
+            note: None,
+        })
+    };
+    Diff {
+        rows: std::iter::from_fn(row).collect(),
+        changes: usize::from(!calm),
+        varying: usize::from(calm),
+        is_cut,
+        unseen: 0,
+        is_text: false,
+    }
+}
+
+/// A JSON value that has nothing beside it.
+pub fn plain_json(value: &Value) -> Diff {
+    let mut lines = Vec::new();
+    let is_cut = written(&Tree::new(value), 0, &[], ALONE, &mut lines);
+    Diff {
+        rows: lines.into_iter().map(Row::Same).collect(),
+        is_cut,
+        ..Diff::default()
+    }
+}
+
+/// A text that has nothing beside it.
+pub fn plain_text(text: &str) -> Diff {
+    let end = text.char_indices().nth(ALONE_CHARS).map(|(at, _)| at);
+    let shown = &text[..end.unwrap_or(text.len())];
+    let mut lines = shown.split('\n');
+    let rows = lines.by_ref().take(ALONE).map(|it| {
+        let pieces = match it {
+            "" => Vec::new(),
+            it => vec![Piece::plain(it)],
+        };
+        Row::Same(Line {
+            pieces,
+            ..Line::default()
+        })
+    });
+    Diff {
+        rows: rows.collect(),
+        is_cut: end.is_some() || lines.next().is_some(),
+        ..Diff::default()
     }
 }

@@ -13,8 +13,8 @@ use model::reason::Reason;
 use model::response::ResponseScore;
 use model::trajectory::{Outcome, ToolCall, Trajectory};
 
-use super::shown::{VALUE_DEPTH, outcome, shallow, shallow_object};
 use super::upstream;
+use super::upstream::{VALUE_DEPTH, outcome, shallow, shallow_object};
 
 /// The longest text that is tried as JSON, in bytes.
 const LONGEST_JSON: usize = 1_000_000;

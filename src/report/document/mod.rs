@@ -1,7 +1,6 @@
 //! The published result of what a command found.
 
 mod comparison;
-mod shown;
 mod upstream;
 
 use std::collections::BTreeSet;
@@ -9,9 +8,8 @@ use std::ops::Deref;
 
 use serde::Deserialize;
 
-use crate::causes;
 use crate::description::Description;
-use crate::measured;
+use crate::{causes, measured};
 use model::called::Called;
 use model::catalogue::ServerCatalogue;
 use model::evaluation::Gate;

@@ -5,16 +5,54 @@
 //! | `measure` | results to [`HistoryDocument`](model::published::history::HistoryDocument): rates, medians, the first bad run, slowdowns |
 //! | `terminal` | the table, with courses of signs |
 //! | `words` | numbers in words, as the table and the page have them |
-//! | `csv` | a line per result |
+//! | `terminal` | a line per result |
 //!
 //! Its page is [`html::history`](crate::html::history).
 
-mod csv;
 mod measure;
 mod terminal;
-mod words;
 
-pub use self::csv::csv;
 pub use self::measure::{Asked, measured};
-pub use self::terminal::terminal;
-pub(super) use self::words::{add_measures, rankings};
+pub use self::terminal::{csv, terminal};
+use crate::duration;
+use model::number::fixed;
+use model::published::history::{History, HistoryDocument, Ranked};
+use model::repeated::percent;
+use model::usage::cost_words;
+use std::fmt::Write as _;
+
+/// Adds how steady, how fast and how expensive it is, as far as that is known: `, median 340 ms`.
+pub(super) fn add_measures(words: &mut String, it: &History) {
+    if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
+        let _ = write!(
+            words,
+            ", flaky: verdicts differ in {} of the pairs of one state",
+            percent(flakiness)
+        );
+    }
+    if let Some(median) = it.median_duration_ms {
+        let _ = write!(words, ", median {}", duration::words(median));
+    }
+    if let Some(slowdown) = it.slowdown {
+        let _ = write!(
+            words,
+            ", the latest {} × as long as usual",
+            fixed(slowdown.factor, 2)
+        );
+    }
+    if let Some(cost) = it.known_cost {
+        let _ = write!(words, ", cost {}", cost_words(cost));
+    }
+}
+
+/// Says one number of a ranking.
+type Words = fn(f64) -> String;
+
+/// What scenarios are ranked by: a title, those that have most of it, and how it is said.
+pub(super) fn rankings(document: &HistoryDocument) -> [(&'static str, &[Ranked], Words); 3] {
+    [
+        ("Slowest", &document.slowest, duration::words),
+        ("Flakiest", &document.flakiest, percent),
+        ("Most expensive", &document.most_expensive, cost_words),
+    ]
+}

@@ -17,7 +17,7 @@ use model::trajectory::{Outcome, ToolCall};
 use model::upstream::Header;
 
 use super::content::{self, Content, Part};
-use super::diff::DiffTemplate;
+use super::excerpt::DiffTemplate;
 use super::render::embedded;
 use super::sides::Sides;
 

@@ -11,7 +11,7 @@ use model::published::result::{Cause, CauseCall, CauseKind, ResultDocument, Scen
 
 use super::conversation::link;
 use super::excerpt::Excerpt;
-use super::page_name;
+use super::link::page_name;
 
 /// How many scenarios of a cause are shown at once, and how many at all.
 const SHOWN: usize = 6;

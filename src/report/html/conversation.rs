@@ -21,8 +21,8 @@ use model::trajectory::{ToolCall, Trajectory};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
+use super::content::{self, Arguments};
 use super::message::{self, MessageRow};
-use super::parameter::{self, Arguments};
 use super::render::embedded;
 use super::sides::Sides;
 use super::track::{Track, TrackReader};
@@ -306,7 +306,7 @@ impl<'a> Maker<'a> {
 
     /// The arguments of a row that differ, beside each other. Those that a rule leaves out are no news, and neither is what was handed on.
     fn asked(&self, row: &Row) -> Vec<PartView> {
-        let Some(both) = parameter::differing(row) else {
+        let Some(both) = content::differing(row) else {
             return Vec::new();
         };
         let parameters = row.request.iter().flat_map(|it| &it.parameters);

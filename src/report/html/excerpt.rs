@@ -1,6 +1,9 @@
 //! A long text as a page shows it: in lines, those marked that the other side does not have, and cut where it is too long.
 
+use super::sides::Sides;
 use crate::bytes;
+use crate::diff::{Diff, PieceKind, Row};
+use askama::Template;
 use model::text::word_diff::{Piece, word_diff};
 
 /// The most characters of one text that a page shows.
@@ -160,4 +163,25 @@ fn cut<'a>(text: &'a str, whole: Option<&str>) -> (&'a str, Option<String>) {
 fn remark(shown: &str, size: usize, whole: Option<&str>) -> String {
     let place = whole.map_or_else(String::new, |file| format!("; the whole is in {file}"));
     format!("{shown} of {}{place}.", bytes::words(size))
+}
+
+/// The lines of a difference.
+#[derive(Template)]
+#[template(path = "scenario/diff.html")]
+pub(super) struct DiffTemplate<'a> {
+    diff: &'a Diff,
+    label: &'a str,
+    is_beside: bool,
+    sides: &'a Sides,
+}
+
+impl<'a> DiffTemplate<'a> {
+    pub(super) fn new(diff: &'a Diff, label: &'a str, is_beside: bool, sides: &'a Sides) -> Self {
+        Self {
+            diff,
+            label,
+            is_beside,
+            sides,
+        }
+    }
 }

@@ -8,9 +8,8 @@ use askama::Template;
 use askama::filters::Safe;
 
 use super::render::{embedded, render};
-use model::published::measured::Measured;
 use model::published::measured::retrieval::{ByCut, Further, QueryReport, Report};
-use model::published::measured::security;
+use model::published::measured::{Measured, security};
 
 /// The size of a curve, in pixels, and the room around it.
 const CURVE: f64 = 200.0;

@@ -7,14 +7,10 @@
 mod answer;
 mod behind;
 mod bounded;
-mod catalogue;
 mod cause;
-mod command;
 mod content;
 mod conversation;
 pub mod dashboard;
-mod diff;
-mod direct;
 mod excerpt;
 mod history;
 mod index;
@@ -22,16 +18,12 @@ mod link;
 pub mod measured;
 mod message;
 mod model_use;
-mod page_name;
-mod parameter;
 mod render;
 mod repeated;
 mod responses;
 mod scenario;
-mod script;
 mod sides;
 mod single;
-mod square;
 mod stamps;
 mod state;
 mod stretch;
@@ -53,8 +45,7 @@ use dashboard::Around;
 use render::{embedded, render};
 
 pub use answer::PageFile;
-pub use link::link;
-pub use page_name::page_name;
+pub use link::{link, page_name};
 pub use responses::{Responses, keep_response};
 pub use single::{Single, single};
 
@@ -90,8 +81,8 @@ pub fn history_within(around: &Around<'_>, history: &HistoryDocument) -> String 
 /// What a content security policy calls the scripts of the index and of the page of a scenario: `sha256-…`.
 pub fn script_hashes() -> [String; 2] {
     [
-        script::hash(&script::IndexScript),
-        script::hash(&script::ScenarioScript),
+        render::hash(&render::IndexScript),
+        render::hash(&render::ScenarioScript),
     ]
 }
 

@@ -2,8 +2,7 @@
 
 use crate::duration;
 use model::published::result::{RequestUse, Side};
-use model::usage::Attempt;
-use model::usage::cost_words;
+use model::usage::{Attempt, cost_words};
 
 /// One request, its numbers as text.
 #[derive(Debug)]

@@ -2,35 +2,37 @@
 
 use askama::Template;
 
-use crate::{duration, method, moment};
+use crate::command::{AcceptFrom, accept, acceptable, again, explain, is_of_request};
+use crate::diff::{self, Diff, Known};
+use crate::{bytes, direct, duration, method, moment};
 use model::number::fixed;
 use model::points;
 use model::published::result::{
-    CauseKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
+    CauseKind, Comparison, Cost, Direct, DirectCall, DirectTool, Drift, Loss, Reason,
+    ResultDocument, Scenario, Side,
 };
 use model::trajectory::{Step, Trajectory};
 
 use super::answer::Answers;
 use super::bounded;
-use super::catalogue::{self, ToolView};
 use super::cause::{self, Card};
-use super::command::{self, Command};
-use super::conversation::{self, Block};
+use super::conversation::{self, Block, CallBlock};
 use super::dashboard::Around;
-use super::diff::DiffTemplate;
-use super::direct::DirectView;
+use super::excerpt::DiffTemplate;
 use super::link::{ElsewhereView, link};
 use super::measured::MeasuredView;
 use super::model_use::{self, RequestView};
+use super::render::{self, ScenarioScript};
 use super::repeated::RepeatedView;
-use super::script::{self, ScenarioScript};
 use super::sides::Sides;
-use super::square::{self, Square};
 use super::stamps::{self, StampRow};
 use super::state::State;
 use super::stretch::{self, Stretch};
 use super::versions::{self, VersionLine};
+use model::catalogue::Tool;
 use model::points::score;
+use model::text::{line, shorten};
+use serde_json::Value;
 
 /// The template's view of a scenario.
 #[derive(Template)]
@@ -145,7 +147,7 @@ impl<'a> ScenarioPage<'a> {
             links: result.links.iter().map(ElsewhereView::new).collect(),
             state: State::of(scenario),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
-            squares: square::squares(&blocks),
+            squares: squares(&blocks),
             repeated: (scenario.repeated.as_deref())
                 .map(|it| RepeatedView::new(it, result.command == "record")),
             direct: scenario.direct.as_deref().map(DirectView::new),
@@ -165,13 +167,14 @@ impl<'a> ScenarioPage<'a> {
             intent: scenario.user_intent.as_deref().filter(is_unsaid),
             stretches: stretch::folded(blocks),
             changed_words,
-            script_hash: script::hash(&ScenarioScript),
+            script_hash: render::hash(&ScenarioScript),
             failing,
             altered: [altered, others],
-            commands: command::commands(result, scenario),
-            tools: scenario.comparison.as_ref().map_or_else(Vec::new, |it| {
-                catalogue::tools(&it.drift, baseline, current)
-            }),
+            commands: commands(result, scenario),
+            tools: scenario
+                .comparison
+                .as_ref()
+                .map_or_else(Vec::new, |it| tools(&it.drift, baseline, current)),
             container_log: (scenario.container_log.as_deref())
                 .filter(|_| !scenario.status.is_fine())
                 .map(link),
@@ -328,4 +331,244 @@ impl<'a> LossView<'a> {
             link: conversation::link(loss.baseline, loss.current),
         }
     }
+}
+
+/// The most tools that are shown with what they were and what they are.
+const TOOLS: usize = 25;
+
+/// A tool that changed.
+#[derive(Debug)]
+struct ToolView<'a> {
+    server: &'a str,
+    tool: &'a str,
+    /// What changed, one after the other.
+    drift: Vec<&'a Drift>,
+    /// The baseline's calls that are refused now, in words.
+    refused: String,
+    breaking: bool,
+    used: bool,
+    /// Description and schemas, before and after; `None` where they are not at hand.
+    diff: Option<Diff>,
+}
+
+/// The tools that changed: those that break their callers first, and of either kind those that the baseline uses.
+fn tools<'a>(
+    drift: &'a [Drift],
+    baseline: Option<&Trajectory>,
+    current: Option<&Trajectory>,
+) -> Vec<ToolView<'a>> {
+    let mut views: Vec<ToolView<'a>> = Vec::new();
+    for it in drift {
+        let of_tool = |view: &&mut ToolView<'_>| view.server == it.server && view.tool == it.tool;
+        if let Some(view) = views.iter_mut().find(of_tool) {
+            view.drift.push(it);
+            view.breaking |= it.breaking;
+            view.used |= it.used;
+            continue;
+        }
+        views.push(ToolView {
+            server: &it.server,
+            tool: &it.tool,
+            drift: vec![it],
+            refused: String::new(),
+            breaking: it.breaking,
+            used: it.used,
+            diff: None,
+        });
+    }
+    views.sort_by_key(|it| (!it.breaking, !it.used));
+    for (at, view) in views.iter_mut().enumerate() {
+        let mut refused: Vec<usize> = (view.drift.iter())
+            .flat_map(|it| it.refused.clone())
+            .collect();
+        refused.sort_unstable();
+        refused.dedup();
+        let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
+        view.refused = refused.join(", ");
+        if at < TOOLS {
+            view.diff = difference(
+                served(baseline, view.server, view.tool),
+                served(current, view.server, view.tool),
+            );
+        }
+    }
+    views
+}
+
+fn served<'t>(side: Option<&'t Trajectory>, server: &str, tool: &str) -> Option<&'t Tool> {
+    side?.catalogue.tool(server, tool)
+}
+
+fn difference(was: Option<&Tool>, now: Option<&Tool>) -> Option<Diff> {
+    let value = |it: &Tool| Value::Object(it.served.clone());
+    match (was.map(value), now.map(value)) {
+        (Some(was), Some(now)) => Some(diff::json(&was, &now, Vec::new(), &Known::default())),
+        (Some(was), None) => Some(diff::unlike(diff::plain_json(&was), Diff::default(), false)),
+        (None, Some(now)) => Some(diff::unlike(Diff::default(), diff::plain_json(&now), false)),
+        (None, None) => None,
+    }
+}
+
+/// A command, and what it does.
+#[derive(Debug)]
+struct Command {
+    what: &'static str,
+    text: String,
+}
+
+/// The commands for a scenario.
+fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if !is_of_request(result, scenario) {
+        commands.push(Command {
+            what: "Run it again",
+            text: again(result, &[scenario], 1),
+        });
+    }
+    for (at, from) in acceptable(result, scenario).into_iter().enumerate() {
+        commands.push(Command {
+            what: match (at, from) {
+                (0, AcceptFrom::Elsewhere) => {
+                    "Accept what it did as the new baseline; REPORT_FOLDER is the folder of this report"
+                }
+                (0, _) => "Accept what it did as the new baseline",
+                _ => "The same, from a report that was copied here; REPORT_FOLDER is its folder",
+            },
+            text: accept(result, &[scenario], from),
+        });
+    }
+    let comparison = scenario.comparison.as_ref();
+    if let Some(comparison) = comparison.filter(|it| !it.rows.is_empty()) {
+        let changed = comparison.changes.iter();
+        let changed = changed.filter_map(|it| it.current.or(it.baseline));
+        let call = changed.min().unwrap_or(1);
+        commands.push(Command {
+            what: "Explain the score of a call",
+            text: explain(result, &scenario.id, Some(call)),
+        });
+    }
+    commands
+}
+
+/// The longest name of a tool beside its square.
+const TOOL: usize = 80;
+
+/// A call.
+struct Square {
+    /// Names its block within the page.
+    anchor: String,
+    number: String,
+    /// The class that gives it its colour: `fails`, `differs` or `equal`.
+    class: &'static str,
+    /// What it is, for whoever cannot see colours: `call 2, forecast: fails`.
+    title: String,
+}
+
+/// The calls, in the order of the page.
+fn squares(blocks: &[Block<'_>]) -> Vec<Square> {
+    let calls = blocks.iter().filter_map(|it| match it {
+        Block::Call(call) => Some(square(call)),
+        Block::Messages(_) | Block::Behind(..) => None,
+    });
+    calls.collect()
+}
+
+fn square(call: &CallBlock<'_>) -> Square {
+    let has_failed = call.right.as_ref().is_some_and(|it| it.failed);
+    let (class, state) = match call.class {
+        "same" => ("equal", "unchanged"),
+        "recorded" | "again" if has_failed => ("fails", "error"),
+        state @ ("recorded" | "again") => ("equal", state),
+        _ if call.fails => ("fails", "fails"),
+        state => ("differs", state),
+    };
+    let tool = line(&call.tool);
+    Square {
+        anchor: call.anchor.clone(),
+        number: call.number.clone(),
+        class,
+        title: format!("call {}, {}: {state}", call.number, shorten(&tool, TOOL)),
+    }
+}
+
+/// How many calls, and how many tools, are shown before the others are unfolded.
+const ROWS: usize = 50;
+
+/// The section's view.
+#[derive(Debug)]
+struct DirectView<'a> {
+    /// Those that are shown at once, and the others.
+    calls: [Vec<CallRow<'a>>; 2],
+    tools: [Vec<ToolRow<'a>>; 2],
+    through: CostView,
+    straight: CostView,
+    /// How many times as much it costs through the servers under test.
+    ratios: String,
+}
+
+/// One call behind.
+#[derive(Debug, Template)]
+#[template(path = "scenario/direct_call.html")]
+struct CallRow<'a> {
+    call: &'a DirectCall,
+    link: Option<String>,
+    way: String,
+    through: CostView,
+    straight: CostView,
+}
+
+/// One tool behind.
+#[derive(Debug, Template)]
+#[template(path = "scenario/direct_tool.html")]
+struct ToolRow<'a> {
+    tool: &'a DirectTool,
+    name: String,
+}
+
+/// What calls cost, as text.
+#[derive(Debug, Template)]
+#[template(path = "scenario/cost.html")]
+struct CostView {
+    time: String,
+    size: String,
+    tokens: String,
+}
+
+impl<'a> DirectView<'a> {
+    pub(super) fn new(found: &'a Direct) -> Self {
+        let calls = found.calls.iter().map(|call| CallRow {
+            call,
+            link: conversation::link(None, Some(call.call)),
+            way: direct::way(call),
+            through: CostView::new(&call.through),
+            straight: CostView::new(&call.straight),
+        });
+        let tools = found.tools.iter().map(|tool| ToolRow {
+            tool,
+            name: direct::name(tool),
+        });
+        Self {
+            calls: folded(calls.collect()),
+            tools: folded(tools.collect()),
+            through: CostView::new(&found.totals.through),
+            straight: CostView::new(&found.totals.straight),
+            ratios: direct::ratios(&found.totals),
+        }
+    }
+}
+
+impl CostView {
+    fn new(cost: &Cost) -> Self {
+        let time = cost.ms.map(duration::words);
+        Self {
+            time: time.unwrap_or_else(|| "not measured".to_owned()),
+            size: bytes::words(cost.bytes),
+            tokens: format!("~{}", cost.tokens),
+        }
+    }
+}
+
+fn folded<T>(mut rows: Vec<T>) -> [Vec<T>; 2] {
+    let others = rows.split_off(rows.len().min(ROWS));
+    [rows, others]
 }

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 
 use model::published::result::ResultDocument;
 
-use super::page_name;
-use super::script::{self, IndexScript, ScenarioScript};
+use super::link::page_name;
+use super::render::{self, IndexScript, ScenarioScript};
 use super::state::State;
 
 /// The most bytes that the pages of scenarios take together.
@@ -62,7 +62,7 @@ fn single_within(result: &ResultDocument, index: &str, pages: &[String], most: u
         parts.insert(page_name(&result.scenarios[*at].id), format!("p{at}-"));
     }
     let (head, _) = index.split_once("<body>").unwrap_or((index, ""));
-    let [own, others] = [script::hash(&IndexScript), script::hash(&ScenarioScript)];
+    let [own, others] = [render::hash(&IndexScript), render::hash(&ScenarioScript)];
     let policy = format!("'{own}' '{others}'; img-src data:");
     // The address in a page is escaped.
     let mut html = head.replacen(&format!("'{own}'"), &policy, 1);

@@ -1,4 +1,4 @@
-//! Texts from outside in Markdown as GitHub and GitLab read it: all of them are code.
+//! Texts from outside in Markdown as GitHub and GitLab read it, and the limits on them: all of them are code.
 //!
 //! Escaping markup is not enough, because both look for `@names`, `#numbers`, commits and addresses in what is left after that. They do not
 //! look into code. Nor does it help to look for words that mean harm: a sentence that means none to Markdown may mean some to an agent. So
@@ -74,6 +74,43 @@ pub(super) fn fence(language: &str, lines: &[String]) -> String {
 fn longest_run(text: &str) -> usize {
     let runs = text.split(|it| it != '`');
     runs.map(str::len).max().unwrap_or(0)
+}
+
+/// The longest text, in bytes: GitHub takes comments of 65,536 characters, and somebody may add a line to it.
+pub(super) const LIMIT: usize = 59_000;
+
+/// The most lines: what is longer, nobody reads in a comment.
+pub(super) const LINES: usize = 120;
+
+/// The longest texts from outside, in characters, and how many of what are shown.
+pub(super) const NAME_CHARS: usize = 80;
+pub(super) const PATH_CHARS: usize = 160;
+pub(super) const SENTENCE_CHARS: usize = 240;
+pub(super) const URL_CHARS: usize = 1000;
+pub(super) const DETAIL_CHARS: usize = 400;
+pub(super) const PROBLEM_LINES: usize = 60;
+pub(super) const CAUSES: usize = 10;
+pub(super) const FOLLOWS: usize = 3;
+pub(super) const LOG_LINES: usize = 3;
+/// How many scenarios are listed, in whatever part.
+pub(super) const SCENARIOS: usize = 10;
+/// How many reasons stand where there is little room.
+pub(super) const REASONS: usize = 3;
+/// How many cells of a matrix are listed.
+pub(super) const CELLS: usize = 10;
+/// How many names of scenarios stand behind a cause.
+pub(super) const NAMES: usize = 5;
+/// How many pages elsewhere are linked.
+pub(super) const LINKS: usize = 10;
+/// How many scenario files stand in a command.
+pub(super) const FILES: usize = 20;
+/// What it takes to say how many are left out, in bytes and in lines.
+pub(super) const REST: usize = 1000;
+pub(super) const REST_LINES: usize = 2;
+
+/// A line of a text from outside, not longer than there is room for.
+pub(super) fn clipped(text: &str) -> String {
+    shorten(&line(text), DETAIL_CHARS).into_owned()
 }
 
 #[cfg(test)]

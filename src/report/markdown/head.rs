@@ -6,10 +6,9 @@ use crate::{advice, attention, counts, duration};
 use model::published::result::{Gate, ResultDocument};
 use model::text::plural;
 
-use super::escape::{Place, code, fence, theirs};
-use super::limits::{
-    DETAIL_CHARS, LINKS, NAME_CHARS, NAMES, PATH_CHARS, PROBLEM_LINES, SENTENCE_CHARS, URL_CHARS,
-    clipped,
+use super::escape::{
+    DETAIL_CHARS, LINKS, NAME_CHARS, NAMES, PATH_CHARS, PROBLEM_LINES, Place, SENTENCE_CHARS,
+    URL_CHARS, clipped, code, fence, theirs,
 };
 
 /// The verdict, and what was run.

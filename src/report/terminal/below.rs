@@ -1,11 +1,13 @@
-//! The lines below the one of a scenario.
+//! The lines below the one of a scenario: repeated runs, and direct calls, among them.
 
 use super::page::{BLUE, BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW, status_style};
+use crate::direct::{self, Line};
 use crate::measured;
 use model::number::fixed;
 use model::points;
 use model::published::result::{
-    Comparison, EvaluationStatus, EvaluationSummary, Loss, Problem, Scenario, Status,
+    Comparison, Direct, EvaluationStatus, EvaluationSummary, Loss, Problem, Repeated, Scenario,
+    Status,
 };
 use model::text::shorten;
 
@@ -196,6 +198,77 @@ impl Page<'_> {
             for note in all {
                 self.indented(4, "· ", DIM, note);
             }
+        }
+    }
+}
+
+/// How many lines of calls, and of tools, are shown of a scenario.
+const LINES: usize = 6;
+
+impl Page<'_> {
+    /// The calls, the tools, and what all of it cost both ways; all lines with `-v`.
+    pub(super) fn direct(&mut self, scenario: &Scenario) {
+        let Some(found) = &scenario.direct else {
+            return;
+        };
+        self.some(&direct::calls(found));
+        self.some(&direct::tools(found));
+        self.totals(found);
+    }
+
+    fn some(&mut self, lines: &[Line]) {
+        let all = self.style.verbosity == Verbosity::Verbose;
+        let shown = if all { usize::MAX } else { LINES };
+        let (changed, others): (Vec<_>, Vec<_>) = lines.iter().partition(|it| it.is_changed);
+        for line in changed.iter().take(shown) {
+            self.indented(4, "~ ", MAGENTA, &line.text);
+        }
+        let left = changed.len().saturating_sub(shown);
+        if left > 0 {
+            self.indented(4, "~ ", DIM, &format!("and {left} more; see the page"));
+        }
+        for line in others {
+            self.indented(4, "· ", DIM, &line.text);
+        }
+    }
+
+    fn totals(&mut self, found: &Direct) {
+        if found.calls.is_empty() {
+            self.indented(4, "· ", DIM, "no call arrived behind");
+            return;
+        }
+        let mut text = format!("in all {}", direct::costs(&found.totals));
+        let ratios = direct::ratios(&found.totals);
+        if !ratios.is_empty() {
+            text = format!("{text}: {ratios}");
+        }
+        self.indented(4, "· ", DIM, &text);
+    }
+}
+
+impl Page<'_> {
+    /// Writes the result of all runs, and which of them the following lines are about.
+    pub(super) fn repeated(&mut self, scenario: &Scenario, repeated: &Repeated) {
+        self.indented(4, "", BOLD, &repeated.words());
+        if let Some(words) = repeated.baseline_words() {
+            self.indented(4, "", DIM, &words);
+        }
+        if let Some(reason) = &repeated.reason {
+            let sign = format!("{} ", scenario.status.symbol());
+            self.indented(4, &sign, status_style(scenario.status), reason);
+        }
+        let verbose = self.style.verbosity == Verbosity::Verbose;
+        if verbose {
+            for words in repeated.chances_words().iter().filter(|it| !it.is_empty()) {
+                self.indented(4, "", DIM, words);
+            }
+        }
+        if verbose || !scenario.status.is_fine() {
+            self.usage(scenario);
+        }
+        let shown = repeated.shown_words();
+        if let Some(words) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
+            self.indented(4, "", DIM, &format!("{words}:"));
         }
     }
 }

@@ -3,25 +3,20 @@
 //! | file | what it writes |
 //! |---|---|
 //! | `whole` | the report of a command |
-//! | `live` | a failure at the moment it happens |
+//! | `whole` | a failure at the moment it happens |
 //! | `scenario_line` | one line per scenario, or two where the terminal is narrow |
-//! | `below` | what stands below such a line; `direct` and `repeated` are parts of that |
+//! | `below` | what stands below such a line, repeated runs and direct calls with it |
 //! | `causes` | what failed and changed, each cause once |
-//! | `left_out` | scenarios that were not run for the same reason, in one line |
+//! | `whole` | scenarios that were not run for the same reason, in one line |
 //! | `summary` | the last lines: the counts, and what to do |
 //! | `page` | the text itself: colours, signs, the width |
 
 mod below;
 mod causes;
-mod direct;
-mod left_out;
-mod live;
 mod page;
-mod repeated;
 mod scenario_line;
 mod summary;
 mod whole;
 
-pub use live::failure;
 pub use page::{Style, Verbosity};
-pub use whole::{question, scenarios, terminal};
+pub use whole::{failure, question, scenarios, terminal};

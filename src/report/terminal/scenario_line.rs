@@ -4,9 +4,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::page::{DIM, Page, scenario_style};
 use crate::{duration, wrap};
-use model::points;
 use model::published::result::{Scenario, Status};
-use model::text;
+use model::{points, text};
 
 /// A narrower terminal has no room for columns: what would stand in them follows below the name.
 pub(super) const ROOM_FOR_COLUMNS: usize = 72;

@@ -1,11 +1,13 @@
-//! The report of a command.
+//! The report of a command, a failure at the moment it happens, and scenarios that were left out.
 
 use std::collections::HashSet;
+use std::slice;
 
-use super::left_out::LeftOut;
-use super::page::{Page, Style, Verbosity, scenario_style};
+use super::page::{BLUE, Page, Style, Verbosity, scenario_style, status_style};
 use super::scenario_line::Columns;
-use model::published::result::{Cause, ResultDocument, Scenario, Status};
+use crate::causes;
+use model::published::result::{Cause, Problem, ResultDocument, Scenario, Status};
+use model::text::shorten;
 
 /// How many scenarios that failed, or passed with changes, have a line of their own: the others are summed up by cause.
 const LINES: usize = 20;
@@ -105,4 +107,91 @@ fn is_shown(scenario: &Scenario, verbosity: Verbosity) -> bool {
                 || scenario.calls().as_deref() == Some("0")
         }
     }
+}
+
+/// Scenarios that were left out for the same reason.
+pub(super) struct LeftOut<'a> {
+    status: Status,
+    problem: Option<&'a Problem>,
+    scenarios: Vec<&'a Scenario>,
+}
+
+impl<'a> LeftOut<'a> {
+    /// The reasons that several scenarios of a result were left out for, in the order of the first of each.
+    pub(super) fn of(result: &'a ResultDocument) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for scenario in result.scenarios.iter().filter(|it| it.is_left_out()) {
+            let problem = scenario.problem.as_ref();
+            let known = found.iter_mut();
+            let mut known =
+                known.filter(|it| it.status == scenario.status && it.problem == problem);
+            match known.next() {
+                Some(it) => it.scenarios.push(scenario),
+                None => found.push(Self {
+                    status: scenario.status,
+                    problem,
+                    scenarios: vec![scenario],
+                }),
+            }
+        }
+        found.retain(|it| it.scenarios.len() > 1);
+        found
+    }
+
+    /// Nobody wanted them to run here.
+    fn is_skipped(&self) -> bool {
+        self.status == Status::Skipped
+    }
+
+    /// The ids of the scenarios.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &'a str> {
+        self.scenarios.iter().map(|it| it.id.as_str())
+    }
+}
+
+impl Page<'_> {
+    /// `- 16 skipped: its image is not there`.
+    pub(super) fn left_out(&mut self, left_out: &LeftOut<'_>) {
+        let LeftOut {
+            status,
+            problem,
+            scenarios,
+        } = left_out;
+        let mut words = format!("{} {}", scenarios.len(), status.name());
+        if let Some(problem) = problem {
+            words = format!("{words}: {}", problem.message);
+        }
+        let sign = format!("{} ", status.symbol());
+        self.indented(0, &sign, status_style(*status), &words);
+        if let Some(hint) = problem.and_then(|it| it.hint.as_ref()) {
+            self.indented(4, "→ ", BLUE, hint);
+        }
+    }
+}
+
+/// A scenario that did not pass, with the first reason, ending with a line break. `command` is the one that results name.
+pub fn failure(scenario: &Scenario, command: &str, style: Style) -> String {
+    let mut page = Page::new("", command, style);
+    let sign = format!("{} ", scenario.symbol());
+    let id = if scenario.name == scenario.id {
+        String::new()
+    } else {
+        format!(" ({})", scenario.id)
+    };
+    let causes = causes::causes(slice::from_ref(scenario), command);
+    let mut reasons = causes.into_iter().filter(|it| it.fails);
+    let first = reasons.next().map(|it| it.text);
+    let problem = scenario.problem.as_ref().map(|it| it.message.clone());
+    let said = first.or(problem).map(|it| format!(": {it}"));
+    let said = said.unwrap_or_default();
+    let status = scenario.status_words(command);
+    let line = format!("{}{id}  {status}{said}", scenario.name);
+    let more = match reasons.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let room = page.width.saturating_sub(sign.len() + more.len());
+    let line = format!("{}{more}", shorten(&line, room));
+    page.indented(0, &sign, status_style(scenario.status), &line);
+    page.text
 }

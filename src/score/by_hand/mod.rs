@@ -1,7 +1,6 @@
 //! What did people write by hand that cannot be read, or can have no effect?
 //!
-//! - `rules`: the rules of a scenario.
+//! - `learned`: the rules of a scenario.
 //! - `learned`: what a baseline says was learned of its answers.
 
 pub(super) mod learned;
-pub(super) mod rules;

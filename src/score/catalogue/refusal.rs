@@ -4,8 +4,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use model::Object;
-use model::placeholder;
+use model::{Object, placeholder};
 
 use super::schema::node::Node;
 

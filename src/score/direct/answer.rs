@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::place::change;
-use super::text::text;
+use crate::text::excerpt;
+use crate::values::memo::embedded;
 use crate::values::same::same;
 use model::call::{Answer, Outcome};
+use model::catalogue::Tool;
 use model::digits;
+use model::direct::DirectTool;
+use model::trajectory::Trajectory;
 
 /// What became of an outcome on its way, a sentence each; empty where it was passed on as it was.
 pub(super) fn findings(was: &Outcome, now: &Outcome) -> Vec<String> {
@@ -87,8 +90,177 @@ fn by_kind(answer: &Answer) -> BTreeMap<&str, Vec<&Value>> {
     blocks
 }
 
+/// How many characters of its own a proxy may add where it cuts an answer, such as how to read on.
+const NOTICE: usize = 400;
+
+/// How much of what arrived must be the beginning of what was sent for the rest to have been cut, and not reworded: a fifth.
+const KEPT: usize = 5;
+
+/// What became of a text; `None` where it was passed on as it was.
+pub(super) fn text(was: &str, now: &str) -> Option<String> {
+    if was == now {
+        return None;
+    }
+    let (before, after) = (was.chars().count(), now.chars().count());
+    if was.is_empty() {
+        return Some(format!(
+            "{after} characters were added to an answer without text"
+        ));
+    }
+    if now.is_empty() {
+        return Some(format!("all {before} characters of the text were lost"));
+    }
+    if now.contains(was) {
+        return Some(format!(
+            "{} characters were put around the text",
+            after - before
+        ));
+    }
+    // As a text within JSON.
+    let quoted = Value::from(was).to_string();
+    if now.contains(&quoted[1..quoted.len() - 1]) {
+        return Some(format!(
+            "the text was wrapped in JSON, {after} characters for {before}"
+        ));
+    }
+    let (document, written) = (embedded(was), embedded(now));
+    if document.zip(written).is_some_and(|(a, b)| same(&a, &b)) {
+        return Some(format!(
+            "the same JSON was written otherwise, {after} characters for {before}"
+        ));
+    }
+    let begins = was.chars().zip(now.chars());
+    let kept = begins.take_while(|(a, b)| a == b).count();
+    if after < before && after <= kept + NOTICE && kept * KEPT >= after {
+        let added = after - kept;
+        let notice = if added == 0 {
+            String::new()
+        } else {
+            format!(", and {added} of the proxy's own added")
+        };
+        return Some(format!("cut after {kept} of {before} characters{notice}"));
+    }
+    let (was, now) = excerpt::of_texts(was, now);
+    Some(format!("reworded: {was} became {now}"))
+}
+
+/// What the servers under test list a tool of a server behind as, and what they say of it.
+pub(super) fn tool(run: &Trajectory, server: &str, tool: &Tool) -> DirectTool {
+    let offered = run.catalogue.servers.iter().flat_map(|it| &it.tools);
+    let named = offered.filter_map(|it| Some((name(it.name(), server, tool.name())?, it)));
+    let listed = named.max_by_key(|(named, _)| *named).map(|(_, it)| it);
+    let members = tool.served.iter().filter(|(key, _)| *key != "name");
+    let findings = members.filter_map(|(key, was)| match listed?.served.get(key) {
+        Some(now) => change(key, was, now),
+        None => Some(format!("`{key}` was lost")),
+    });
+    DirectTool {
+        server: server.to_owned(),
+        tool: tool.name().to_owned(),
+        findings: findings.collect(),
+        listed_as: listed.map(|it| it.name().to_owned()),
+    }
+}
+
+/// How a proxy's name for a tool tells which one of which server it is, the clearer the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    /// By the tool's name alone.
+    Tool,
+    /// By the server's name after others, and the tool's: `mcp__files__read`, which may also be of a server `mcp__files`.
+    Within,
+    /// By the server's name and the tool's: `files__read`.
+    Exactly,
+}
+
+/// How a proxy's name for a tool stands for that of a server behind it; `None` where it stands for another.
+fn name(name: &str, server: &str, tool: &str) -> Option<Named> {
+    let before = name.strip_suffix(tool)?;
+    if before.is_empty() {
+        return Some(Named::Tool);
+    }
+    let prefix = words(before.strip_suffix(|it: char| !it.is_alphanumeric())?);
+    let server = words(server);
+    if prefix == server {
+        Some(Named::Exactly)
+    } else {
+        let is_last = !server.is_empty() && prefix.ends_with(&server);
+        is_last.then_some(Named::Within)
+    }
+}
+
+/// The words of a name, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let words = name.split(|it: char| !it.is_alphanumeric());
+    let words = words.filter(|it| !it.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// How deep the place is looked for.
+const DEPTH: usize = 8;
+
+/// What became of a value of this name, at the first place in it that differs: `` `structuredContent/total` was changed: 12 became 13 ``.
+/// `None` where both are the same.
+pub(super) fn change(name: &str, was: &Value, now: &Value) -> Option<String> {
+    if same(was, now) {
+        return None;
+    }
+    let mut place = name.to_owned();
+    let (mut was, mut now) = (was, now);
+    for _ in 0..DEPTH {
+        let Some((step, before, after)) = first_difference(was, now) else {
+            break;
+        };
+        place.push('/');
+        place.push_str(&step);
+        match (before, after) {
+            (Some(before), Some(after)) => (was, now) = (before, after),
+            (Some(_), None) => return Some(format!("`{place}` was lost")),
+            (None, it) => {
+                let added = it.map(excerpt::of).unwrap_or_default();
+                return Some(format!("`{place}` was added: {added}"));
+            }
+        }
+    }
+    if let (Some(before), Some(after)) = (was.as_str(), now.as_str())
+        && !before.is_empty()
+        && after.contains(before)
+    {
+        return Some(format!("`{place}` got more text"));
+    }
+    let (was, now) = excerpt::of_values(was, now);
+    Some(format!("`{place}` was changed: {was} became {now}"))
+}
+
+/// The first member in which two objects, or two lists, differ, with what it is in each.
+fn first_difference<'v>(
+    was: &'v Value,
+    now: &'v Value,
+) -> Option<(String, Option<&'v Value>, Option<&'v Value>)> {
+    let differs = |a: Option<&Value>, b: Option<&Value>| !a.zip(b).is_some_and(|(a, b)| same(a, b));
+    match (was, now) {
+        (Value::Object(was), Value::Object(now)) => {
+            let kept = was.iter().map(|(key, it)| (key, Some(it), now.get(key)));
+            let added = now.iter().filter(|(key, _)| !was.contains_key(*key));
+            let mut members = kept.chain(added.map(|(key, it)| (key, None, Some(it))));
+            let (key, a, b) = members.find(|(_, a, b)| differs(*a, *b))?;
+            Some((key.clone(), a, b))
+        }
+        (Value::Array(was), Value::Array(now)) => {
+            let longest = was.len().max(now.len());
+            let mut members = (0..longest).map(|at| (at, was.get(at), now.get(at)));
+            let (at, a, b) = members.find(|(_, a, b)| differs(*a, *b))?;
+            Some((at.to_string(), a, b))
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::change;
+    use super::text;
+    use super::{Named, name};
     use serde_json::{Value, json};
 
     use super::findings;
@@ -218,5 +390,127 @@ mod tests {
                 assert!(found.starts_with(expected), "{found}");
             }
         }
+    }
+
+    #[test]
+    fn what_became_of_a_text_is_distinguished() {
+        let long = "abcdefghij".repeat(20);
+        let cases = [
+            (long.clone(), long.clone(), None),
+            (
+                long.clone(),
+                long[..50].to_owned(),
+                Some("cut after 50 of 200 characters"),
+            ),
+            (
+                long.clone(),
+                format!("{}… read on", &long[..50]),
+                Some("cut after 50 of 200 characters, and 9 of the proxy's own added"),
+            ),
+            (
+                "now".to_owned(),
+                "Result: now".to_owned(),
+                Some("8 characters were put around the text"),
+            ),
+            (
+                "say \"hi\"".to_owned(),
+                json!({ "text": "say \"hi\"" }).to_string(),
+                Some("the text was wrapped in JSON, 21 characters for 8"),
+            ),
+            (
+                r#"{"a":1,"b":[2]}"#.to_owned(),
+                r#"{ "b": [2.0], "a": 1 }"#.to_owned(),
+                Some("the same JSON was written otherwise, 22 characters for 15"),
+            ),
+            (
+                "12 of 12".to_owned(),
+                "12 of 13".to_owned(),
+                Some("reworded: "),
+            ),
+            (
+                "no".to_owned(),
+                String::new(),
+                Some("all 2 characters of the text were lost"),
+            ),
+            (
+                String::new(),
+                "yes".to_owned(),
+                Some("3 characters were added to an answer without text"),
+            ),
+        ];
+        for (was, now, expected) in cases {
+            let found = text(&was, &now);
+            match (&found, expected) {
+                (Some(found), Some(expected)) => assert!(found.starts_with(expected), "{found}"),
+                _ => assert_eq!(found.as_deref(), expected),
+            }
+        }
+    }
+
+    #[test]
+    fn a_tool_is_known_by_its_name_with_that_of_its_server() {
+        let cases = [
+            ("read", Some(Named::Tool)),
+            ("my_files__read", Some(Named::Exactly)),
+            ("My-Files.read", Some(Named::Exactly)),
+            ("mcp__my-files__read", Some(Named::Within)),
+            ("thread", None),
+            ("my-filesread", None),
+            ("files__read", None),
+            ("dummy_files__read", None),
+            ("mail__read", None),
+            ("read__my-files", None),
+            ("my-files__read_all", None),
+        ];
+        for (listed, expected) in cases {
+            assert_eq!(name(listed, "my-files", "read"), expected, "{listed}");
+        }
+        assert!(Named::Exactly > Named::Within && Named::Within > Named::Tool);
+    }
+
+    #[test]
+    fn a_change_names_the_place_where_it_is() {
+        let cases = [
+            (
+                json!({ "a": 1, "b": "x" }),
+                json!({ "b": "x", "a": 1.0 }),
+                None,
+            ),
+            (json!(1), json!([]), Some("`v` was changed: 1 became []")),
+            (
+                json!({ "a": [1, { "b": "old" }] }),
+                json!({ "a": [1, { "b": "new" }] }),
+                Some(r#"`v/a/1/b` was changed: "old" became "new""#),
+            ),
+            (json!([1, 2]), json!([1]), Some("`v/1` was lost")),
+            (
+                json!({ "a": 1 }),
+                json!({ "a": 1, "b": [2] }),
+                Some("`v/b` was added: [2]"),
+            ),
+            (
+                json!({ "a": "Reads" }),
+                json!({ "a": "Reads (files)" }),
+                Some("`v/a` got more text"),
+            ),
+        ];
+        for (was, now, expected) in cases {
+            assert_eq!(change("v", &was, &now).as_deref(), expected, "{was} {now}");
+        }
+    }
+
+    #[test]
+    fn a_deep_place_is_named_as_far_as_it_is_looked_for() {
+        let deep = |it: Value| (0..300).fold(it, |inner, _| Value::Array(vec![inner]));
+        let sentence = change("v", &deep(json!(1)), &deep(json!(2))).unwrap_or_default();
+        assert!(
+            sentence.starts_with("`v/0/0/0/0/0/0/0/0` was changed: …[[["),
+            "{sentence}"
+        );
+        // What is alike on both sides is cut, so that what differs is seen.
+        assert!(
+            sentence.contains("[1]") && sentence.contains("[2]"),
+            "{sentence}"
+        );
     }
 }

@@ -1,19 +1,15 @@
 //! Changes that a proxy makes to answers: those that the agent got, beside those that the servers behind gave.
 //!
-//! - `answer`: what became of an answer; `text`: of its text; `place`: of a value within.
-//! - `tool`: what the proxy says of the tools behind it.
+//! - `answer`: what became of an answer, of its text, and of a value within.
+//! - `answer`: what the proxy says of the tools behind it.
 
 mod answer;
-mod place;
-mod text;
-mod tool;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use self::answer::findings;
-use self::tool::tool;
+use self::answer::{findings, tool};
 use crate::text::excerpt;
 use model::call::{FailureKind, Outcome, ToolCall};
 use model::direct::{Cost, Direct, DirectCall};

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::pairing::partners::Partners;
+use crate::pairing::matching::Partners;
 use crate::text::clock::Clock;
 use crate::text::generated::is_generated;
 use crate::text::variation::{self, How, What};
@@ -17,10 +17,9 @@ use model::placeholder;
 use model::rules::Rules;
 use model::trajectory::{Step, ToolCall, Trajectory};
 
-use super::binding::fill;
-use super::binding::resolve;
 use super::binding::{
-    alike, at, full_paths, full_patterns, read_calls, text_of, value_at, value_at_mut,
+    alike, at, fill, full_paths, full_patterns, read_calls, resolve, text_of, value_at,
+    value_at_mut,
 };
 use super::id_translation::IdTranslation;
 use super::translated_run::{Given, TranslatedRun};

@@ -5,20 +5,16 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::by_hand::learned::NOTHING;
-use crate::text::excerpt;
-use crate::text::made_up_keys;
-use crate::text::times;
-use crate::text::watch;
-use crate::values::embedded::embedded;
+use crate::text::{excerpt, key, times, watch};
 use crate::values::kind::{self, reduced};
+use crate::values::memo::embedded;
 use crate::values::number;
 use crate::values::path::escape;
 use crate::values::same::{DEPTH, same};
-use model::Object;
-use model::digits;
 use model::learned::{Odd, Variation, Varying};
 use model::text::several;
 use model::trajectory::Answer;
+use model::{Object, digits};
 
 use super::any_order;
 use super::elements::{are_other_rows, gathered, has_something_of, is_reordered, sorted_keys};
@@ -199,7 +195,7 @@ impl Differing {
             None => {}
             Some(Value::Object(first)) => {
                 let objects: Vec<&Object> = values.iter().filter_map(|it| it.as_object()).collect();
-                let are_made_up = made_up_keys::vary(&objects);
+                let are_made_up = key::vary(&objects);
                 let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
                 if are_made_up && !first.keys().any(is_common) {
                     self.varies

@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::text::at_least::is_at_least;
-use crate::text::excerpt;
-use crate::text::key;
-use crate::values::embedded::embedded;
-use crate::values::mask;
-use crate::values::number;
+use crate::text::{excerpt, key};
+use crate::values::memo::embedded;
 use crate::values::path::escape;
 use crate::values::same::{DEPTH, same};
+use crate::values::{mask, number};
 use model::learned::{Variation, Varying};
 use model::trajectory::Answer;
 

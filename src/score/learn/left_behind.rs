@@ -1,12 +1,13 @@
-//! What one take left behind for a later one: the signs that the state of a server outlives the takes.
+//! The signs that the state of a server outlives the takes: values that one take left behind for a later one.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::pairing::call::{is_same_request, only_reads, request_key};
-use crate::pairing::tries::view;
+use crate::pairing::calls::view;
 use crate::response::in_band::in_band_error;
+use crate::scores::polls::Polled;
 use crate::text::excerpt;
-use crate::values::embedded::embedded;
+use crate::values::memo::embedded;
 use model::learned::Varying;
 use model::rules::Rules;
 use model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
@@ -14,7 +15,6 @@ use model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
 use super::growth::{Found, Growth, Made};
 use super::known::add;
 use super::own_values::{Look, of_answer, of_call};
-use super::takes::{Take, answer};
 
 /// Something that an effect of one take made, and that a call of a later take found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,5 +215,38 @@ impl<'a> Earlier<'a> {
     fn effects_from(&self, at: usize) -> impl Iterator<Item = usize> {
         let before = self.effects.partition_point(|it| *it < at);
         self.effects[before..].iter().copied()
+    }
+}
+
+/// One of the other takes: its calls in the terms of the first take, and as they were made.
+pub(super) struct Take<'a> {
+    pub(super) calls: Vec<(usize, &'a ToolCall)>,
+    pub(super) said: Vec<(usize, &'a ToolCall)>,
+}
+
+/// The calls with their numbers, of each poll the last.
+pub(super) fn final_calls<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCall)> {
+    let mut calls: Vec<(usize, &ToolCall)> = Vec::new();
+    for (index, call) in take.calls().enumerate() {
+        let key = request_key(call);
+        calls.pop_if(|(_, last)| polled.is_try(key) && request_key(last) == key);
+        calls.push((index + 1, call));
+    }
+    calls
+}
+
+/// The answer, where it is no error.
+pub(super) fn answer(outcome: &Outcome) -> Option<&Answer> {
+    match outcome {
+        Outcome::Answer(answer) if !outcome.is_failure() => Some(answer),
+        _ => None,
+    }
+}
+
+/// An error that the tool itself answered.
+pub(super) fn answered_error(outcome: &Outcome) -> Option<&Answer> {
+    match outcome {
+        Outcome::Answer(answer) if answer.is_error => Some(answer),
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Natural variation, as several takes of one script show it.
 //!
-//! - `takes`: the calls of a take, polls counting once.
+//! - `left_behind`: the calls of a take, polls counting once.
 //! - `differing`: where the answers to one request differ, place by place.
 //! - `elements`: what the elements of lists have in common. `any_order`: lists of rows that come in any order.
 //! - `wording`: what varies in the wording of one text.
@@ -18,7 +18,6 @@ mod ignored;
 pub(super) mod known;
 mod left_behind;
 mod own_values;
-mod takes;
 mod upstream;
 mod wording;
 
@@ -43,8 +42,7 @@ use model::rules::Rules;
 use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 use self::differing::Differing;
-use self::left_behind::{holds_only_first, left_behind};
-use self::takes::{Take, answer, answered_error, final_calls};
+use self::left_behind::{Take, answer, answered_error, final_calls, holds_only_first, left_behind};
 use self::upstream::learn_upstream;
 
 pub use self::ignored::{let_vary, ways_to_ignore};

@@ -3,11 +3,10 @@
 use serde_json::Value;
 
 use crate::ids::binding::text_of;
-use crate::text::generated;
-use crate::text::key;
 use crate::text::token::{LONG, tokens};
-use crate::values::embedded::embedded;
+use crate::text::{generated, key};
 use crate::values::mask;
+use crate::values::memo::embedded;
 use crate::values::same::DEPTH;
 use model::learned::TokenKind;
 use model::placeholder;

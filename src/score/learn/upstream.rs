@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::ids::translate::translate;
-use crate::lists::leftover::unpaired;
+use crate::lists::align::unpaired;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::scores::sides::Sides;
 use crate::upstream::compare::arrivals;
 use crate::upstream::kinds::differences;
-use crate::upstream::lanes::Lanes;
-use crate::upstream::lanes::cause;
+use crate::upstream::lanes::{Lanes, cause};
 use crate::upstream::matched::{Matched, Place, matched};
 use crate::upstream::moments::Moments;
 use crate::work::Work;

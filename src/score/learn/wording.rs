@@ -3,11 +3,8 @@
 use std::ops::Range;
 
 use crate::lists::edits;
-use crate::text::commas;
-use crate::text::excerpt;
-use crate::text::times;
 use crate::text::token::{LONG, Token, span, tokens};
-use crate::text::watch;
+use crate::text::{commas, excerpt, times, watch};
 use crate::values::same;
 use model::learned::{TokenKind, Variation, VaryingToken};
 

@@ -2,10 +2,8 @@
 //!
 //! - `align`: in order, with the highest total similarity. `edits`: the elements two lists have in common.
 //! - `assign`: one to one in any order.
-//! - `leftover`: the elements without a partner. `plan`: how the work of comparing two lists is divided.
+//! - `align`: the elements without a partner, too, and how the work of comparing two lists is divided.
 
 pub(super) mod align;
 pub(super) mod assign;
 pub(super) mod edits;
-pub(super) mod leftover;
-pub(super) mod plan;

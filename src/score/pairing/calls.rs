@@ -1,16 +1,17 @@
-//! The calls of both sides, and which belong together in order.
+//! The calls of both sides, which belong together in order, and those made again while something was waited for.
 
 use crate::lists::align::{self, Pairs};
 use crate::request::arguments::ArgumentRules;
 use crate::response::outcome::Response;
-use crate::values::same;
+use crate::values::same::View;
+use crate::values::{mask, same};
 use crate::work::Work;
 use model::comparison::Pair;
 use model::rules::Rules;
-use model::trajectory::{ToolCall, Trajectory};
+use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 use super::call::{self, Call};
-use super::tries;
+use std::collections::HashSet;
 
 /// How much work the alignment of calls may be: this many steps, and this many times the weight of all arguments.
 const BUDGET: usize = 1 << 16;
@@ -62,7 +63,7 @@ impl<'a> Calls<'a> {
             }
             .summary()
         };
-        tries::other_try(&b.tries, &c.tries).map(|(b, c)| (said(b), said(c)))
+        other_try(&b.tries, &c.tries).map(|(b, c)| (said(b), said(c)))
     }
 
     /// The longer of the two sides.
@@ -148,5 +149,48 @@ fn numbered<'s, 'a>(calls: &'s [Call<'a>], number: usize) -> &'s Call<'a> {
     match calls.get(number - 1) {
         Some(call) if call.number == number => call,
         _ => &calls[calls.partition_point(|it| it.number < number)],
+    }
+}
+
+/// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,
+/// and this one. Numbers may count up or down while something is waited for.
+pub(super) fn other_try<'a>(
+    recorded: &[&'a ToolCall],
+    now: &[&'a ToolCall],
+) -> Option<(&'a ToolCall, &'a ToolCall)> {
+    let first = recorded.first()?;
+    let known: HashSet<(bool, String)> = recorded.iter().map(|it| without_numbers(it)).collect();
+    let other = now
+        .iter()
+        .find(|it| !known.contains(&without_numbers(it)))?;
+    Some((first, other))
+}
+
+/// What an answer says, apart from what varies by nature and from its numbers.
+fn without_numbers(call: &ToolCall) -> (bool, String) {
+    let said = match &call.outcome {
+        Outcome::Answer(answer) => match &answer.structured_content {
+            Some(structured) => structured.to_string(),
+            None => answer.text(),
+        },
+        Outcome::Failure(failure) => failure.message.clone(),
+    };
+    let words = mask::text(&said).replace(|it: char| it.is_ascii_digit(), "");
+    (call.outcome.is_failure(), words)
+}
+
+/// What an answer says, apart from what varies by nature.
+pub(crate) fn view(call: &ToolCall) -> (bool, Vec<u64>) {
+    let hash = |it| same::hash(it, View::Masked);
+    match &call.outcome {
+        Outcome::Answer(answer) => {
+            let content = answer.content.iter().map(hash);
+            let structured = answer.structured_content.iter().map(hash);
+            (
+                call.outcome.is_failure(),
+                content.chain(structured).collect(),
+            )
+        }
+        Outcome::Failure(failure) => (true, vec![hash(&failure.message.clone().into())]),
     }
 }

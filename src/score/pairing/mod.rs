@@ -3,13 +3,10 @@
 //! Calls are paired by what they ask, never by what they were answered.
 //!
 //! - `call`: one call, with everything the comparison asks of it alone. `calls`: those of both sides, aligned in order.
-//! - `moved`: equal calls that are out of order. `matching`: the ways to match calls that a scenario can choose.
-//! - `tries`: what a read was answered while something was waited for.
-//! - `partners`: calls paired before any value is known to stand for another.
+//! - `matching`: equal calls that are out of order, and the ways to match calls that a scenario can choose.
+//! - `calls`: what a read was answered while something was waited for.
+//! - `matching`: calls paired before any value is known to stand for another.
 
 pub(super) mod call;
 pub(super) mod calls;
 pub(super) mod matching;
-pub(super) mod moved;
-pub(super) mod partners;
-pub(super) mod tries;

@@ -7,15 +7,14 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::text::words::{self, Words};
-use crate::values::embedded::embedded;
+use crate::values::memo::embedded;
 use crate::values::number::{self, count};
 use crate::values::same::{self, View, hash_of, same};
 use crate::work::Work;
-use model::Object;
 use model::catalogue::Tool;
 use model::comparison::{ParameterScore, RequestScore};
-use model::digits;
 use model::rules::{ArgumentMatch, ArgumentRule};
+use model::{Object, digits};
 
 use super::value::{self, Purpose};
 

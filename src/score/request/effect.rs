@@ -5,17 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::text::clock::Clock;
-use crate::text::excerpt;
 use crate::text::variation::{self, How, What};
-use crate::text::words;
-use crate::values::embedded::embedded;
+use crate::text::{excerpt, words};
+use crate::values::memo::embedded;
 use crate::values::number;
 use crate::values::path::escape;
 use crate::values::same::{self, same};
-use model::Object;
 use model::catalogue::Tool;
 use model::comparison::ArgumentDifference;
-use model::digits;
+use model::{Object, digits};
 
 use super::arguments::{ArgumentRules, Named, default};
 

@@ -3,16 +3,14 @@
 use serde_json::Value;
 
 use crate::lists::align;
-use crate::lists::plan::Plan;
+use crate::lists::align::Plan;
 use crate::text::words;
 use crate::values::coarse;
-use crate::values::embedded::Documents;
-use crate::values::memo::{self, Memo};
+use crate::values::memo::{self, Documents, Memo};
 use crate::values::number::{self, count, share};
 use crate::values::same::{self, View};
 use crate::work::{self, Work};
-use model::Object;
-use model::digits;
+use model::{Object, digits};
 
 /// The similarity of a value and a text that spells it, such as `1` and `"1"`.
 const AS_TEXT: f64 = 0.9;

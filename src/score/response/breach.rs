@@ -1,16 +1,17 @@
-//! Answers that break their tool's own `outputSchema`.
+//! Answers that break their tool's own `outputSchema`, or hold a secret that the recorded ones did not.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use crate::text::excerpt;
 use model::catalogue::Catalogue;
-use model::digits;
-use model::placeholder;
+use model::placeholder::{self, placeholders};
+use model::response::{Difference, Edit};
 use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use model::{digits, texts};
 
 /// Marks every answer whose structured content breaks its tool's output schema, so that it counts as an error.
 ///
@@ -98,4 +99,64 @@ fn check(validator: &Validator, answer: &Answer) -> Option<String> {
     let at = if path.is_empty() { "/" } else { &path };
     let what = excerpt::shorten(&error.to_string());
     Some(format!("invalid structured content at {at}: {what}"))
+}
+
+/// The secrets of names of which the recorded answer held fewer, by their places, but for those that the `known` differences show.
+pub(crate) fn news(b: &Outcome, c: &Outcome, known: &[Difference]) -> Vec<Difference> {
+    let now = found(c);
+    if now.is_empty() {
+        return Vec::new();
+    }
+    let was = found(b);
+    // Placeholders of version 1 have no names.
+    if was.contains_key("") {
+        return Vec::new();
+    }
+    let of_name = |found: &Found, name: &str| found.get(name).map_or(0, BTreeMap::len);
+    let more = now
+        .iter()
+        .filter(|(name, places)| places.len() > of_name(&was, name));
+    let mut by_place: BTreeMap<&String, Vec<&str>> = BTreeMap::new();
+    for (name, places) in more {
+        for (secret, path) in places.iter().skip(of_name(&was, name)) {
+            let mut shown = known.iter().filter_map(|it| it.got.as_ref());
+            if !shown.any(|it| it.contains(secret)) {
+                by_place.entry(path).or_default().push(secret);
+            }
+        }
+    }
+    let differences = by_place.into_iter().map(|(path, secrets)| Difference {
+        got: Some(secrets.join(", ")),
+        ..Difference::shown(path.clone(), Edit::NewSecret)
+    });
+    differences.collect()
+}
+
+/// The places of placeholders, by their names; each placeholder once.
+type Found = BTreeMap<String, BTreeMap<String, String>>;
+
+fn found(outcome: &Outcome) -> Found {
+    let mut found = Found::new();
+    let mut look = |path: &str, text: &str| {
+        for it in placeholders(text) {
+            let of_name = found.entry(it.name.unwrap_or_default().to_owned());
+            let places = of_name.or_default();
+            let secret = text[it.at].to_owned();
+            places.entry(secret).or_insert_with(|| path.to_owned());
+        }
+    };
+    match outcome {
+        Outcome::Failure(failure) => look("", &failure.message),
+        Outcome::Answer(answer) => {
+            for (index, block) in answer.content.iter().enumerate() {
+                let path = format!("/content/{index}");
+                texts::each(block, &mut |text| look(&path, text));
+            }
+            let structured = answer.structured_content.iter();
+            for it in structured {
+                texts::each(it, &mut |text| look("/structuredContent", text));
+            }
+        }
+    }
+    found
 }

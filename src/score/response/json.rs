@@ -5,23 +5,17 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::lists::align;
-use crate::lists::leftover::{self, Counted, with_retyped};
-use crate::lists::plan::Plan;
-use crate::text::excerpt;
-use crate::text::words;
-use crate::values::coarse;
-use crate::values::embedded::{self, Documents};
+use crate::lists::align::{self, Counted, Plan, with_retyped};
+use crate::text::{excerpt, words};
 use crate::values::kind::{article, kind};
-use crate::values::mask;
-use crate::values::memo::{self, Memo};
+use crate::values::memo::{self, Documents, Memo};
 use crate::values::number::{self, ALMOST, count, share};
 use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::{self, View, same};
+use crate::values::{coarse, mask};
 use crate::work::{self, Work};
-use model::Object;
+use model::{Object, digits};
 
-use model::digits;
 use model::response::{Difference, Edit, Grade, Piece, Steady};
 use model::rules::Responses;
 use model::text::several;
@@ -287,7 +281,7 @@ impl<'a> Walk<'a> {
             return 1.0;
         }
         // Texts that are equal after masking need not be parsed.
-        if embedded::looks_like_json(b)
+        if memo::looks_like_json(b)
             && b.len().max(c.len()) <= SHORT
             && mask::text(b) == mask::text(c)
         {
@@ -321,7 +315,7 @@ impl<'a> Walk<'a> {
             if let Some(c_json) = self.memo.document(c) {
                 return self.embedded_documents(&b_json, &c_json, share);
             }
-            is_json_gone = !embedded::is_too_dense(c);
+            is_json_gone = !memo::is_too_dense(c);
         }
         match plain {
             Some(step) => self.at(step, |walk| walk.plain_texts(b, c, share, is_json_gone)),
@@ -341,7 +335,7 @@ impl<'a> Walk<'a> {
         let similarity = match self.context.mode {
             Responses::Exact => 0.0,
             // Such texts have no words to compare.
-            _ if embedded::is_too_dense(b) || embedded::is_too_dense(c) => coarse::texts(b, c),
+            _ if memo::is_too_dense(b) || memo::is_too_dense(c) => coarse::texts(b, c),
             _ => words::similarity(&b_masked, &c_masked),
         };
         // The same words with other capitals, signs or blanks between them are not the same text.
@@ -482,7 +476,7 @@ impl<'a> Walk<'a> {
             || coarse::keys(b, c),
         );
         let pairs = with_retyped(pairs, b, c);
-        let (mut b_alone, mut c_alone) = leftover::unpaired(&pairs, b.len(), c.len());
+        let (mut b_alone, mut c_alone) = align::unpaired(&pairs, b.len(), c.len());
         let mut counts =
             |at: &usize| !shape_only && !self.at(Step::Index(*at), |it| it.is_left_out());
         b_alone.retain(&mut counts);

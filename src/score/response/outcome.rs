@@ -2,11 +2,8 @@
 
 use serde_json::Value;
 
-use crate::lists::align;
-use crate::lists::leftover::{self, Counted};
-use crate::lists::plan::Plan;
-use crate::text::excerpt;
-use crate::text::words;
+use crate::lists::align::{self, Counted, Plan};
+use crate::text::{excerpt, words};
 use crate::values::mask;
 use crate::values::number::{ALMOST, count, share};
 use crate::values::path::Step;
@@ -17,10 +14,9 @@ use model::response::{Difference, Edit, Piece, ResponseScore, Steady};
 use model::rules::Responses;
 use model::trajectory::{Answer, Failure, FailureKind, Outcome};
 
-use super::block::part;
 use super::finding::{self, Findings};
 use super::json::{Context, Share, Walk};
-use super::parts::{Part, parts};
+use super::parts::{Part, part, parts};
 use super::stable::{self, Apart, Known};
 
 /// The most arguments that are looked for as echoes in a response.
@@ -399,7 +395,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
             walk.quietly(|walk| part(walk, b[i], c[j], quiet))
         })
     };
-    let (mut b_alone, mut c_alone) = leftover::unpaired(&pairs, b.len(), c.len());
+    let (mut b_alone, mut c_alone) = align::unpaired(&pairs, b.len(), c.len());
     b_alone.retain(|&it| is_counted(walk, &b[it]));
     c_alone.retain(|&it| is_counted(walk, &c[it]));
     let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());

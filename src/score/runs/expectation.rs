@@ -5,15 +5,14 @@ use std::collections::{HashMap, VecDeque};
 use crate::pairing::call::asked;
 use crate::text::excerpt;
 use crate::work::Cancelled;
-use model::Object;
 use model::catalogue::Catalogue;
 use model::change::{Change, ChangeKind, What};
 use model::comparison::{Comparison, Loss, LossOf, Pair, Row};
-use model::digits;
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Responses, Rules};
 use model::scenario::Scenario;
 use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use model::{Object, digits};
 
 use super::compare::compare_until;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ids::binding::resolve;
 use crate::pairing::call::{is_same_request, only_reads, request_key};
-use crate::pairing::tries::view;
+use crate::pairing::calls::view;
 use crate::values::same;
 use model::binding::Binding;
 use model::rules::Rules;

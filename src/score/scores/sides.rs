@@ -10,16 +10,15 @@ use crate::ids::translated_run::TranslatedRun;
 use crate::lists::align::Pairs;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
-use crate::pairing::moved::MOVED;
+use crate::pairing::matching::MOVED;
 use crate::request::effect;
+use crate::response::finding::Tree;
 use crate::response::json::Context;
-use crate::response::outcome;
 use crate::response::stable::{Known, Terms};
-use crate::response::varying::Tree;
-use crate::response::{beside, secrets};
+use crate::response::{beside, breach, outcome};
 use crate::scores::polls::Polled;
 use crate::text::clock::Clock;
-use crate::values::embedded::Documents;
+use crate::values::memo::Documents;
 use crate::values::path::{self, Pattern};
 use crate::work::Work;
 use model::comparison::{self, ArgumentDifference, Pair, RequestScore, Row};
@@ -319,7 +318,7 @@ impl<'a> Sides<'a> {
             let Row::Pair(pair) = row else { continue };
             let differences = &mut pair.response.differences;
             let (b, c) = (before[pair.baseline - 1], now[pair.current - 1]);
-            let news = secrets::news(b, c, differences);
+            let news = breach::news(b, c, differences);
             differences.extend(news);
         }
     }

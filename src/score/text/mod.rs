@@ -4,7 +4,7 @@
 //! - `token`: texts cut into tokens. `counted`: which of them a number means. `commas`: lists in a line. `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
 //! - `times`: times as texts say them. `lengths`: lengths of time. `clock`: whether a time has merely moved with the clock.
-//! - `generated`, `made_up_keys`: which pieces and keys look made up by a server.
+//! - `generated`, `key`: which pieces and keys look made up by a server.
 //! - `key`: what the key of a value says of it. `excerpt`: short pieces of long values, for people.
 
 pub(super) mod at_least;
@@ -15,7 +15,6 @@ pub(super) mod excerpt;
 pub(super) mod generated;
 pub(super) mod key;
 mod lengths;
-pub(super) mod made_up_keys;
 mod spaces;
 pub(super) mod times;
 pub(super) mod token;

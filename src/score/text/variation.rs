@@ -7,14 +7,13 @@ use std::ops::Range;
 use model::learned::{TokenKind, VaryingToken};
 
 use super::clock::{Clock, Moved};
-use super::commas;
-use super::key;
 use super::lengths::length;
 use super::spaces::{self, Aligned};
 pub(crate) use super::spaces::{Found, What};
 use super::times::seconds;
 use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
 use super::watch::{self, Watched};
+use super::{commas, key};
 
 /// The most work that matching a text with one in which tokens vary may be, as a multiple of the texts' tokens.
 const PASSES: usize = 32;

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use model::placeholder;
 
-use super::key;
-use super::times;
+use super::{key, times};
 
 /// What is wrong with a value that may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use model::rules::Rules;
 use model::trajectory::Trajectory;
 use model::upstream::{IrregularTool, UpstreamLane};
 
-use super::findings::UpstreamFindings;
+use super::finding::UpstreamFindings;
 use super::judged::Judging;
 use super::lanes::{Lanes, cause};
 use super::matched::{Arrival, matched};

@@ -1,13 +1,17 @@
-//! A difference behind the server, in words.
+//! Differences behind the server, in words, and those of headers.
 
 use crate::pairing::call::Call;
 use crate::text::excerpt;
+use crate::values::mask;
 use model::change::{Change, ChangeKind, What, When};
-use model::comparison::{ArgumentDifference, UpstreamHeader};
+use model::comparison::{ArgumentDifference, UpstreamComparison, UpstreamHeader, Verdict};
+use model::placeholder::{Alike, placeholders};
 use model::reason::{Reason, ReasonKind, Why};
 use model::trajectory::ToolCall;
+use model::upstream::{Header, PassedOn, UpstreamLane};
 
 use super::moments::Moment;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Something that differs behind the server.
 pub(crate) struct Finding {
@@ -180,4 +184,158 @@ pub(super) fn received_times(call: &Call<'_>, before: usize, now: usize) -> Stri
 pub(super) fn received(call: &Call<'_>) -> String {
     let named = call.named();
     format!("`{}` received `{}`", named.server, named.tool)
+}
+
+/// The headers that two calls to a server were passed on with and that differ, by name.
+pub(super) fn of_calls(server: &str, was: &[Header], now: &[Header]) -> Vec<UpstreamHeader> {
+    let all = |headers: &[Header]| -> Vec<PassedOn> {
+        let headers = headers.iter().map(|Header { name, value }| PassedOn {
+            server: server.to_owned(),
+            name: name.clone(),
+            value: value.clone(),
+        });
+        headers.collect()
+    };
+    differing(&all(was), &all(now))
+}
+
+/// The headers that differ, by server and name.
+pub(super) fn differing(was: &[PassedOn], now: &[PassedOn]) -> Vec<UpstreamHeader> {
+    let (was, now) = (by_name(was), by_name(now));
+    let names: BTreeSet<(&str, &str)> = was.keys().chain(now.keys()).copied().collect();
+    let differing = names.into_iter().filter_map(|(server, name)| {
+        let (was, now) = (was.get(&(server, name)), now.get(&(server, name)));
+        let is_same = was
+            .zip(now)
+            .is_some_and(|(was, now)| says_the_same(was, now));
+        (!is_same).then(|| UpstreamHeader {
+            server: server.to_owned(),
+            name: name.to_owned(),
+            was: was.cloned(),
+            now: now.cloned(),
+        })
+    });
+    differing.collect()
+}
+
+/// Which headers each server behind was passed, with calls or without; by server and name.
+pub(super) fn known(lane: &UpstreamLane) -> HashSet<(&str, &str)> {
+    let apart = lane.headers.iter();
+    let apart = apart.map(|it| (it.server.as_str(), it.name.as_str()));
+    let with_calls = lane.calls.iter().flat_map(|it| {
+        let server = it.call.server.as_deref().unwrap_or_default();
+        let names = it.headers.iter().map(|it| it.name.as_str());
+        names.map(move |name| (server, name))
+    });
+    apart.chain(with_calls).collect()
+}
+
+/// The values of each header, joined as HTTP allows it.
+fn by_name(headers: &[PassedOn]) -> BTreeMap<(&str, &str), String> {
+    let mut all: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    for it in headers {
+        let value = all.entry((&it.server, &it.name)).or_default();
+        if !value.is_empty() {
+            value.push_str(", ");
+        }
+        value.push_str(&it.value);
+    }
+    all
+}
+
+/// Whether two values are the same but for secrets of one kind, and for ids and times such as those of a trace.
+fn says_the_same(was: &str, now: &str) -> bool {
+    let is_nameless = |it: &str| placeholders(it).any(|it| it.name.is_none());
+    let how = if is_nameless(was) || is_nameless(now) {
+        Alike::All
+    } else {
+        Alike::Names
+    };
+    let plain = |it: &str| {
+        let alike = how.text(it).unwrap_or_else(|| it.to_owned());
+        mask::text(&alike).into_owned()
+    };
+    was == now || plain(was) == plain(now)
+}
+
+/// The comparison of what reached the servers behind the one under test.
+#[derive(Default)]
+pub(crate) struct UpstreamFindings {
+    /// `None` where nobody listened on one of the sides.
+    pub(super) comparison: Option<UpstreamComparison>,
+    /// In the order of the calls behind; what concerns none comes last.
+    pub(super) findings: Vec<Finding>,
+    /// Servers that answered otherwise what they were asked alike, by the numbers of the agent's two calls.
+    pub(super) answered: HashMap<(usize, usize), String>,
+    /// Servers that answered the same what they were asked alike, by the same numbers.
+    pub(super) held: HashMap<(usize, usize), String>,
+    /// Calls of the agent behind which something was asked otherwise.
+    pub(super) unclear: HashSet<(usize, usize)>,
+    /// What a reader should know of the lanes.
+    pub(super) warning: Option<Reason>,
+}
+
+impl UpstreamFindings {
+    /// What fails, with how it relates to what the agent's own calls fail for.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = (Standing, Reason)> {
+        let failing = self.findings.iter().filter(|it| it.fails);
+        failing.map(|it| (it.standing, it.reason()))
+    }
+
+    /// Says of an answer that the agent got otherwise whose doing it is, where a server behind did so, too.
+    pub(crate) fn explain(&self, reason: &mut Reason) {
+        if reason.kind != ReasonKind::ServerRegression || reason.cause.is_some() {
+            return;
+        }
+        let calls = reason.baseline.zip(reason.current);
+        let Some(calls) = calls else { return };
+        if let Some(server) = self.answered.get(&calls) {
+            reason.cause = Some(format!(
+                "the server behind it, `{server}`, answered otherwise, too"
+            ));
+        } else if let Some(server) = self.held.get(&calls)
+            && !self.unclear.contains(&calls)
+        {
+            reason.cause = Some(format!(
+                "the server behind it, `{server}`, answered as before"
+            ));
+        }
+    }
+
+    /// Whether somebody listened on both sides.
+    pub(crate) fn is_known(&self) -> bool {
+        self.comparison.is_some()
+    }
+
+    /// What differs, with what the run failed for according to its verdict.
+    pub(crate) fn changes(&self, verdict: &Verdict) -> Vec<Change> {
+        let failed = failed(verdict);
+        let warning = self.warning.iter();
+        let warning =
+            warning.map(|it| Change::new(ChangeKind::Upstream, What::Described(it.sentence())));
+        let findings = self.findings.iter();
+        let changes = findings.map(|it| it.change(it.fails && failed.contains(&it.numbers())));
+        warning.chain(changes).collect()
+    }
+
+    /// The comparison, with what the run failed for according to its verdict.
+    pub(crate) fn into_comparison(self, verdict: &Verdict) -> Option<UpstreamComparison> {
+        let failed = failed(verdict);
+        let mut comparison = self.comparison?;
+        for it in &self.findings {
+            if it.fails && failed.contains(&it.numbers()) {
+                for row in &it.rows {
+                    comparison.rows[*row].fails = true;
+                }
+            }
+        }
+        Some(comparison)
+    }
+}
+
+/// The calls behind which something failed.
+fn failed(verdict: &Verdict) -> HashSet<(Option<usize>, Option<usize>)> {
+    let reasons = verdict.reasons.iter();
+    let failed = reasons.filter(|it| it.kind == ReasonKind::Upstream);
+    failed.map(|it| (it.baseline, it.current)).collect()
 }

@@ -1,6 +1,6 @@
 //! Differences between the lanes of both sides, and which of them fail.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::pairing::call::{Call, asked};
 use crate::pairing::calls::Calls;
@@ -9,10 +9,8 @@ use crate::values::path::covers_path;
 use model::comparison::{ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow};
 use model::upstream::{IrregularTool, UpstreamLane, VaryingArgument};
 
-use super::alone::{Alone, Counted};
-use super::finding::{Finding, Standing, received, received_times};
-use super::findings::UpstreamFindings;
-use super::headers;
+use super::finding;
+use super::finding::{Finding, Standing, UpstreamFindings, received, received_times};
 use super::kinds::differences;
 use super::lanes::cause;
 use super::matched::{Arrival, Matched, Partners, Place};
@@ -61,7 +59,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             arrivals,
             varies,
             other_answers: lanes.0.other_answers.iter().copied().collect(),
-            known_headers: headers::known(lanes.0),
+            known_headers: finding::known(lanes.0),
             passed_on: HashMap::new(),
             rows: Vec::new(),
             found: UpstreamFindings::default(),
@@ -97,7 +95,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             self.count(&it);
         }
         self.found.findings.sort_by_key(Finding::first_row);
-        let apart = headers::differing(&self.lanes.0.headers, &self.lanes.1.headers);
+        let apart = finding::differing(&self.lanes.0.headers, &self.lanes.1.headers);
         for it in &apart {
             let finding = Finding::of_header(self.moment(0), it);
             self.found.findings.push(finding);
@@ -141,7 +139,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             return;
         }
         let server = call.named().server;
-        let mut new = headers::of_calls(server, &[], with);
+        let mut new = finding::of_calls(server, &[], with);
         new.retain(|it| !self.known_headers.contains(&(server, it.name.as_str())));
         let moment = self.moment(self.moments.now(cause(self.lanes.1, call)));
         self.note_headers(moment, new);
@@ -182,7 +180,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         let was = &self.lanes.0.calls[before.number - 1].headers;
         let has = &self.lanes.1.calls[now.number - 1].headers;
         if was != has {
-            let differing = headers::of_calls(before.named().server, was, has);
+            let differing = finding::of_calls(before.named().server, was, has);
             self.note_headers(moment, differing);
         }
         if is_asked_the_same && !self.other_answers.contains(&before.number) {
@@ -344,4 +342,104 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         let irregular = self.lanes.0.irregular.iter().find(is_it);
         irregular.is_some_and(|it| it.in_all.is_some())
     }
+}
+
+/// The calls of one tool at one moment, of which there are more on one side than on the other.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    /// The moments, by their group; `None` for a tool that is called irregularly.
+    pub(super) group: Option<usize>,
+    /// Whether they change something.
+    pub(super) effect: bool,
+    /// How often it was called on each side.
+    pub(super) before: usize,
+    pub(super) now: usize,
+    /// The calls without a partner, by their positions, each with the position of its row.
+    pub(super) missing: Vec<(usize, usize)>,
+    pub(super) extra: Vec<(usize, usize)>,
+    /// Whether each of those was made on the other side, too, only not as often.
+    pub(super) is_known: bool,
+}
+
+/// What is counted together: the group of moments, the tool, and whether its calls change something.
+type Kind = (Option<usize>, u64, bool);
+
+/// The calls without a partner.
+struct Alone<'s, 'a> {
+    calls: &'s Calls<'a>,
+    arrivals: (&'s [Arrival], &'s [Arrival]),
+    found: BTreeMap<Kind, Counted>,
+}
+
+impl<'s, 'a> Alone<'s, 'a> {
+    pub(super) fn new(calls: &'s Calls<'a>, arrivals: (&'s [Arrival], &'s [Arrival])) -> Self {
+        Self {
+            calls,
+            arrivals,
+            found: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn missing(&mut self, b: usize, row: usize) {
+        let kind = kind(&self.calls.baseline[b], self.arrivals.0[b]);
+        self.found.entry(kind).or_default().missing.push((b, row));
+    }
+
+    pub(super) fn extra(&mut self, c: usize, row: usize) {
+        let kind = kind(&self.calls.current[c], self.arrivals.1[c]);
+        self.found.entry(kind).or_default().extra.push((c, row));
+    }
+
+    /// In the order of the moments.
+    pub(super) fn counted(self) -> Vec<Counted> {
+        if self.found.is_empty() {
+            return Vec::new();
+        }
+        let before = Tally::new(&self.calls.baseline, self.arrivals.0);
+        let now = Tally::new(&self.calls.current, self.arrivals.1);
+        let counted = self.found.into_iter().map(|(kind, it)| {
+            let is_missing = |(b, _): &(usize, usize)| now.has(kind, &self.calls.baseline[*b]);
+            let is_extra = |(c, _): &(usize, usize)| before.has(kind, &self.calls.current[*c]);
+            Counted {
+                group: kind.0,
+                effect: kind.2,
+                before: before.count(kind),
+                now: now.count(kind),
+                is_known: it.missing.iter().all(is_missing) && it.extra.iter().all(is_extra),
+                ..it
+            }
+        });
+        counted.collect()
+    }
+}
+
+/// What one side called.
+struct Tally {
+    counts: HashMap<Kind, usize>,
+    requests: HashSet<(Kind, u64)>,
+}
+
+impl Tally {
+    fn new(calls: &[Call<'_>], arrivals: &[Arrival]) -> Self {
+        let mut counts = HashMap::new();
+        let mut requests = HashSet::new();
+        for (call, arrival) in calls.iter().zip(arrivals) {
+            let kind = kind(call, *arrival);
+            *counts.entry(kind).or_default() += 1;
+            requests.insert((kind, call.key));
+        }
+        Self { counts, requests }
+    }
+
+    fn count(&self, kind: Kind) -> usize {
+        self.counts.get(&kind).copied().unwrap_or(0)
+    }
+
+    fn has(&self, kind: Kind, call: &Call<'_>) -> bool {
+        self.requests.contains(&(kind, call.key))
+    }
+}
+
+fn kind(call: &Call<'_>, arrival: Arrival) -> Kind {
+    (arrival.group, call.tool, !call.reads)
 }

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use crate::lists::align::unpaired;
 use crate::lists::edits;
-use crate::lists::leftover::unpaired;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::same;

@@ -4,17 +4,14 @@
 //! effects may not, and of an equal call of the agent nothing may be lost or added on its way.
 //!
 //! - `lanes`: the lanes of both sides as runs, in the same terms. `moments`: during which calls of the agent something arrived.
-//! - `matched`: which calls behind belong together. `alone`: those without a partner, counted.
+//! - `matched`: which calls behind belong together. `judged`: those without a partner, counted.
 //! - `compare`: the two lanes together. `judged`: what differs between them, and what of it fails.
-//! - `passed_on`: what only differs because the agent's own arguments do. `headers`: what was passed on besides arguments.
+//! - `passed_on`: what only differs because the agent's own arguments do. `finding`: what was passed on besides arguments.
 //! - `kinds`: the same value in another kind.
-//! - `finding`: a difference in words. `findings`: all of them, for the verdict.
+//! - `finding`: a difference in words, and all of them, for the verdict.
 
-mod alone;
 pub(super) mod compare;
 pub(super) mod finding;
-pub(super) mod findings;
-mod headers;
 mod judged;
 pub(super) mod kinds;
 pub(super) mod lanes;

@@ -5,8 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use foldhash::quality::FixedState;
 use serde_json::Value;
 
-use model::Object;
-use model::digits;
+use model::{Object, digits};
 
 use super::mask;
 use super::number::{self, Exact};

@@ -3,7 +3,7 @@
 use crate::catalogue::drift::Finding;
 use crate::pairing::calls::Calls;
 use crate::text::excerpt;
-use crate::upstream::findings::UpstreamFindings;
+use crate::upstream::finding::UpstreamFindings;
 use model::binding::Binding;
 use model::comparison::{Loss, Pair, Row, Scores, SlowerCall};
 use model::reason::Reason;

@@ -10,8 +10,7 @@ use super::{
     Scores, SlowerCall, Upstream,
 };
 use crate::label::labelled;
-use crate::points;
-use crate::reason;
+use crate::{points, reason};
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,23 +10,16 @@
 //!
 //! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
 
-mod bisected;
 mod cause;
-mod change;
 mod comparison;
 mod dataset;
 pub mod earlier;
 mod evaluation;
-mod link;
-mod matrix;
-mod repeated;
 mod row;
 mod scenario;
 mod shard;
 mod side;
 mod suite;
-mod upstream;
-mod usage;
 
 pub use crate::called::{Called, CalledOption, Selection};
 pub use crate::cell::{Cell, Setting};
@@ -47,23 +40,20 @@ pub use crate::ruling::Judge;
 pub use crate::status::{NotRun, Status};
 pub use crate::suite::{Asked, Check, Problem, RecordCommand, Retried};
 pub use crate::usage::{Tokens, TotalUse};
-pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use cause::{Cause, CauseKind, CausePlace, Whose};
 pub use comparison::Comparison;
 pub use dataset::Dataset;
 pub use evaluation::EvaluationSummary;
-pub use link::Link;
-pub use matrix::{Matrix, MatrixCell, MatrixPair};
 pub use row::{
-    Call, ContractChange, Difference, Parameter, RequestComparison, ResponseComparison, Row,
-    RowKind,
+    Call, Causes, ContractChange, Difference, Parameter, RequestComparison, ResponseComparison,
+    Row, RowKind, Upstream, UpstreamCall, UpstreamRow,
 };
-pub use scenario::Scenario;
+pub use scenario::{Bisected, Commit, Matrix, MatrixCell, MatrixPair, Scenario, SkippedCommit};
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
-pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
-pub use suite::{GateKind, GateState, Quarantine, QuarantineOf, SuiteGate, SuiteOf};
-pub use upstream::{Causes, Upstream, UpstreamCall, UpstreamRow};
-pub use usage::{ModelUse, RequestUse};
+pub use side::{
+    BindingSummary, CallLabel, LearnedSummary, ModelUse, RequestUse, ServerSummary, Side, SideStamp,
+};
+pub use suite::{GateKind, GateState, Link, Quarantine, QuarantineOf, SuiteGate, SuiteOf};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

@@ -1,13 +1,15 @@
-//! What one side of a comparison ran on and how it went, in the published result.
+//! One side of a comparison in the published result: its surroundings, how it went, and what its model used.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ModelUse, PassRate};
+use super::PassRate;
 use crate::binding::Source;
 use crate::learned::VolatilePlaces;
+use crate::number::tidy;
 use crate::published::ending::EndingKind;
 use crate::stamp::{Git, ImageStamp, Servers};
+use crate::usage::{Attempt, ModelRequest, Tokens, TotalUse, total_cost, total_usage};
 
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -123,4 +125,68 @@ pub struct LearnedSummary {
     pub takes: usize,
     /// What varied, and what stands for it, in words: `/content/0/json/took: any value of its type (recorded 3, 5)`.
     pub varies: Vec<String>,
+}
+
+/// What the agent's model used in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelUse {
+    /// All requests together.
+    #[serde(flatten)]
+    pub tokens: Tokens,
+    /// What all requests cost, in the currency of the scenario's price, or as the agent reckons; `null` where nobody knows.
+    pub cost: Option<f64>,
+    /// The requests, in order.
+    pub requests: Vec<RequestUse>,
+}
+
+/// One request to the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestUse {
+    /// How many steps of the trajectory came before it.
+    pub after_steps: usize,
+    /// The model that answered, as the API names it.
+    pub model: Option<String>,
+    /// Why the model stopped, in the API's own word.
+    pub stop_reason: Option<String>,
+    #[serde(flatten)]
+    pub tokens: Tokens,
+    pub cost: Option<f64>,
+    pub attempts: Vec<Attempt>,
+}
+
+impl ModelUse {
+    /// The use of these requests; `None` where there are none.
+    pub fn of(requests: &[ModelRequest]) -> Option<Self> {
+        Some(Self {
+            tokens: total_usage(requests)?.into(),
+            cost: total_cost(requests).map(tidy),
+            requests: requests
+                .iter()
+                .map(|it| RequestUse {
+                    after_steps: it.after_steps,
+                    model: it.model.clone(),
+                    stop_reason: it.stop_reason.clone(),
+                    tokens: it.usage.into(),
+                    cost: it.cost.map(tidy),
+                    attempts: it.attempts.clone(),
+                })
+                .collect(),
+        })
+    }
+
+    /// For people: `2 requests, 1234 tokens in, 56 out, cost 0.0045`.
+    pub fn words(&self) -> String {
+        TotalUse::from(self).words()
+    }
+}
+
+impl From<&ModelUse> for TotalUse {
+    fn from(it: &ModelUse) -> Self {
+        Self {
+            tokens: it.tokens,
+            cost: it.cost,
+            requests: it.requests.len(),
+            attempts: it.requests.iter().map(|it| it.attempts.len()).sum(),
+        }
+    }
 }

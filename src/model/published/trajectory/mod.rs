@@ -8,8 +8,6 @@
 //!   Added to it since, as what is absent from all before: `upstream`, what reached the servers behind the one under test; `agent_tools` and
 //!   `later_tools`, tools of the agent's own and those that were listed only later in the run.
 
-mod call;
-mod convert;
 mod learned;
 mod pending;
 mod upstream;
@@ -32,7 +30,7 @@ use crate::text::shorten;
 use crate::trajectory::{Ending, Step, ToolCall, Trajectory};
 use crate::upstream::UpstreamLane;
 use crate::usage::ModelRequest;
-use call::check_call_durations;
+use learned::check_call_durations;
 
 pub use pending::{origin, to_json as pending_to_json};
 
@@ -229,4 +227,55 @@ fn check_repeated(repeated: Option<&Tally>) -> Result<(), String> {
 /// The JSON Schema of a stored trajectory.
 pub fn json_schema() -> Value {
     schemars::schema_for!(TrajectoryDocument<'static>).to_value()
+}
+
+impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
+    fn from(it: &'a Trajectory) -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            scenario: ScenarioRef {
+                id: it.scenario.clone(),
+                name: it.name.clone(),
+                hash: it.scenario_hash.clone(),
+            },
+            stamp: Cow::Borrowed(&it.stamp),
+            ending: Cow::Borrowed(&it.ending),
+            duration_ms: it.duration_ms,
+            steps: Cow::Borrowed(&it.steps),
+            requests: Cow::Borrowed(&it.requests),
+            volatile: Vec::new(),
+            learned: it.learned.clone(),
+            bindings: Cow::Borrowed(&it.bindings),
+            repeated: it.repeated,
+            catalogue: Cow::Borrowed(&it.catalogue),
+            agent_tools: it.catalogue.own.clone(),
+            upstream: it.upstream.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
+impl From<TrajectoryDocument<'_>> for Trajectory {
+    fn from(it: TrajectoryDocument<'_>) -> Self {
+        Self {
+            scenario: it.scenario.id,
+            name: it.scenario.name,
+            scenario_hash: it.scenario.hash,
+            stamp: it.stamp.into_owned(),
+            ending: it.ending.into_owned(),
+            duration_ms: it.duration_ms,
+            steps: it.steps.into_owned(),
+            requests: it.requests.into_owned(),
+            learned: (it.volatile.into_iter().map(Into::into))
+                .chain(it.learned)
+                .collect(),
+            bindings: it.bindings.into_owned(),
+            repeated: it.repeated,
+            catalogue: Catalogue {
+                own: it.agent_tools,
+                ..it.catalogue.into_owned()
+            },
+            upstream: it.upstream.map(|it| Box::new(it.into_owned())),
+            as_said: None,
+        }
+    }
 }

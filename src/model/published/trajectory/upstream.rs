@@ -1,6 +1,6 @@
 //! Calls to the servers behind the one under test, in the form of published trajectories.
 
-use super::call::{check_call_durations, there_are};
+use super::learned::{check_call_durations, there_are};
 use crate::upstream::{UpstreamLane, VaryingArgument};
 
 /// Whether all of it can be, where the agent made this many scored calls. Says what cannot.

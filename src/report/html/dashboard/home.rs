@@ -2,9 +2,8 @@
 
 use askama::Template;
 
-use super::frame::{Frame, PendingCause};
-use crate::html::render::render;
-use crate::html::script;
+use super::{Frame, PendingCause};
+use crate::html::render::{self, render};
 use model::published::kept::ResultEntry;
 use model::published::result::Status;
 use model::text::several;
@@ -137,7 +136,7 @@ struct HomePage<'a> {
 
 /// What a content security policy calls the script of the first page.
 pub fn script_hash() -> String {
-    script::hash(&LiveScript)
+    render::hash(&LiveScript)
 }
 
 impl Home<'_> {

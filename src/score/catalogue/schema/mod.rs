@@ -6,14 +6,11 @@
 //! - here: the walk through both schemas, place by place.
 //! - `node`: all that a schema says of one place.
 //! - `types`, `values`, `bounds`: which types, values and ranges are accepted there.
-//! - `renamed`: members under another name.
-//! - `references`: what schemas refer to.
+//! - `bounds`: members under another name.
+//! - `values`: what schemas refer to.
 
 mod bounds;
-mod difference;
 pub(super) mod node;
-mod references;
-mod renamed;
 mod types;
 mod values;
 
@@ -22,10 +19,8 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::Value;
 
 use self::bounds::is_bound;
-use self::difference::Difference;
-use self::node::Node;
-use self::references::{is_written_otherwise, refer_to_the_same};
-use self::values::listed;
+use self::node::{Difference, Node};
+use self::values::{is_written_otherwise, listed, refer_to_the_same};
 use crate::text::excerpt;
 use crate::values::path::escape;
 use crate::values::same::same;
@@ -366,7 +361,7 @@ impl<'a> Walk<'a> {
         let gone: Vec<(&str, &Value)> = (old.iter().copied())
             .filter(|it| !new_names.contains(it.0))
             .collect();
-        let other_names = renamed::names(&gone, &added);
+        let other_names = bounds::names(&gone, &added);
         let is_other_name: HashSet<&str> = other_names.iter().flatten().copied().collect();
         added.retain(|(name, _)| !is_other_name.contains(name));
         for ((name, schema), other) in gone.into_iter().zip(other_names) {

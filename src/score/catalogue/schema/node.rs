@@ -213,3 +213,14 @@ fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let mut all = definitions.flat_map(Object::values);
     all.find(|it| it.get("$anchor").and_then(Value::as_str) == Some(pointer))
 }
+
+/// What differs in a keyword.
+pub(super) struct Difference {
+    pub(super) keyword: &'static str,
+    /// In words, as in `became a string`.
+    pub(super) what: String,
+    pub(super) was: Option<String>,
+    pub(super) now: Option<String>,
+    /// Some requests that were right before may be refused now.
+    pub(super) narrows: bool,
+}

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::difference::Difference;
-use super::node::Node;
+use super::node::{Difference, Node};
 use crate::values::kind::article;
 
 /// What changed in the types that are accepted; `None` where nothing did, or they are not known.

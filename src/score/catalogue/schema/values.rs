@@ -1,9 +1,8 @@
-//! The values that a schema limits a place to: `enum` and `const`.
+//! The values that a schema limits a place to, and the schemas it refers to.
 
 use serde_json::Value;
 
-use super::difference::Difference;
-use super::node::Node;
+use super::node::{Difference, Node};
 use crate::text::excerpt;
 use crate::values::same::same;
 use model::text::few;
@@ -60,4 +59,41 @@ fn allowed<'a>(schema: &Node<'a>) -> Option<Vec<&'a Value>> {
 fn missing<'a>(from: &[&'a Value], among: &[&'a Value]) -> Vec<&'a Value> {
     let is_gone = |it: &&&Value| !among.iter().any(|other| same(it, other));
     from.iter().filter(is_gone).copied().collect()
+}
+
+/// Whether what can be referred to is the same in both documents, or nothing is referred to at all.
+pub(super) fn refer_to_the_same(b: &Value, c: &Value) -> bool {
+    let (old, new) = (b.to_string(), c.to_string());
+    let refers = |it: &str| it.contains("\"$ref\"");
+    if !refers(&old) && !refers(&new) {
+        return true;
+    }
+    let elsewhere = |it: &str| it.contains("\"#/properties") || it.contains("\"#\"");
+    let same_definitions =
+        ["$defs", "definitions"]
+            .iter()
+            .all(|key| match (b.get(key), c.get(key)) {
+                (Some(b), Some(c)) => same(b, c),
+                (b, c) => b.is_none() && c.is_none(),
+            });
+    same_definitions && !elsewhere(&old) && !elsewhere(&new)
+}
+
+/// Whether two schemas that differ may say the same, one of them through references or single alternatives.
+pub(super) fn is_written_otherwise(b: &Value, c: &Value) -> bool {
+    let indirect = |it: &Value| {
+        [
+            "$ref",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "$defs",
+            "definitions",
+            "nullable",
+        ]
+        .iter()
+        .any(|key| it.get(key).is_some())
+    };
+    let other = |it: &Value| it.get("type").is_some_and(Value::is_array);
+    indirect(b) || indirect(c) || other(b) || other(c)
 }

@@ -3,18 +3,15 @@
 //! A server that generates an id gives another one on every run. A replay must then use the new one, and a comparison must treat the two
 //! as the same.
 //!
-//! - `find`: which arguments of a recorded trajectory come from earlier answers. `takes`: the takes that bear it out.
+//! - `find`: which arguments of a recorded trajectory come from earlier answers. It reads the takes that bear it out, too.
 //! - `place`, `extract`: the same place in another answer, and the same piece of another text.
-//! - `resolve`: what a live answer has where a recorded one has a bound value. `fill`: that value put into an argument.
-//! - `within`: a value within a text.
+//! - `fill`: what a live answer has where a recorded one has a bound value, and that value put into an argument.
+//! - `extract`: a value within a text.
 
 mod extract;
 mod fill;
 mod find;
 mod place;
-mod resolve;
-mod takes;
-mod within;
 
 use std::collections::HashSet;
 
@@ -22,13 +19,12 @@ use model::binding::{Binding, BindingRule, Source};
 use model::scenario::ScriptedCall;
 use model::trajectory::{Outcome, ToolCall, Trajectory};
 
-pub use fill::fill;
+pub(crate) use extract::{replaced, stands_alone, text_of};
+pub use fill::{fill, resolve};
 pub(crate) use fill::{value_at, value_at_mut};
+pub(crate) use find::read_calls;
 pub use place::read_answer;
 pub(crate) use place::{alike, at, full_paths, full_patterns};
-pub use resolve::resolve;
-pub(crate) use takes::read_calls;
-pub(crate) use within::{replaced, stands_alone, text_of};
 
 /// The bindings that can be found in one trajectory alone, with what is known to vary in it.
 pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {

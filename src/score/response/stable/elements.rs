@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::lists::align;
-use crate::lists::edits;
-use crate::response::varying::Tree;
+use crate::lists::{align, edits};
+use crate::response::finding::Tree;
 use crate::values::kind::kind;
 use crate::values::number;
 

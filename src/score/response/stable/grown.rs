@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::response::varying::Tree;
+use crate::response::finding::Tree;
 use crate::text::at_least::is_at_least;
 use crate::text::excerpt;
 use crate::text::variation::{self, How, What};

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
-use crate::response::varying::Tree;
+use crate::response::finding::Tree;
 use crate::text::key;
 use crate::text::token::{may_move, tokens};
 use crate::values::path::Step;

@@ -3,16 +3,14 @@
 //! What recording learned to vary may vary, as far as that is chance; a time may move with the clock, and what is new beside all the old is
 //! compatible. How long something took, or how long ago it was, says nothing. Everything else must be equal; nothing is graded.
 //!
-//! - `spot`: where the comparison is, and what is known of that place. `notes`: the notes on the differences.
+//! - `spot`: where the comparison is, and what is known of that place, and the notes on the differences.
 //! - `elements`: which elements of two lists belong together. `hashes`: by which those that are the same find each other.
-//! - `varied`: values where the takes had others. `moved`: times in the elements of a list that all moved alike. `grown`: what has grown
+//! - `varied`: values where the takes had others, and times in the elements of a list that all moved alike. `grown`: what has grown
 //!   since.
 
 mod elements;
 mod grown;
 mod hashes;
-mod moved;
-mod notes;
 mod spot;
 mod varied;
 
@@ -21,35 +19,28 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::lists::align;
-use crate::lists::leftover;
 use crate::text::clock::Moved;
-use crate::text::excerpt;
-use crate::text::key;
-use crate::text::made_up_keys;
 use crate::text::variation::{self, How, What};
 use crate::text::watch::{self, Watched};
-use crate::values::embedded::is_too_dense;
+use crate::text::{excerpt, key};
 use crate::values::kind::{article, is_of_kind, kind};
+use crate::values::memo::is_too_dense;
 use crate::values::number;
 use crate::values::path::{Place, Step};
 use crate::values::same::{self, View, same};
-use model::Object;
-use model::digits;
 use model::learned::{Variation, VaryingToken};
 use model::response::{Edit, Piece};
 use model::text::several;
 use model::trajectory::Answer;
+use model::{Object, digits};
 
 use self::elements::CELLS;
 use self::hashes::Hashes;
-use self::notes::Notes;
-use self::spot::{At, Spot, may_grow};
-use super::finding::Findings;
+use self::spot::{At, Notes, Spot, may_grow};
+use super::finding::{Findings, Tree};
 use super::parts::{Part, parts};
-use super::varying::Tree;
 
-pub(crate) use self::notes::Apart;
-pub(crate) use self::spot::{Known, Terms};
+pub(crate) use self::spot::{Apart, Known, Terms};
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
@@ -418,17 +409,17 @@ impl<'a> Walk<'a> {
         }
         let is_free = |it: &&String| {
             let under = Tree::under(at, it);
-            made_up_keys::is_made_up(it)
+            key::is_made_up(it)
                 && Tree::varying(&under).is_some_and(|it| it.by == Variation::Anything)
         };
         // Where keys are generated, new ones are no additions, and it is a change if there are none.
         let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
-        if are_made_up && !c.keys().any(|it| made_up_keys::is_made_up(it)) {
+        if are_made_up && !c.keys().any(|it| key::is_made_up(it)) {
             let both = (excerpt::of_keys(b), excerpt::of_keys(c));
             self.notes.never(&self.spot, NO_KEYS, both);
         }
         for key in added {
-            if are_made_up && made_up_keys::is_made_up(key) {
+            if are_made_up && key::is_made_up(key) {
                 continue;
             }
             let under = Tree::under(at, key);
@@ -451,7 +442,7 @@ impl<'a> Walk<'a> {
             return self.notes.change(&self.spot, Edit::WasEmpty, shown);
         }
         let paired = elements::in_order(&mut self.hashes, &mut self.spot, (b, c), at, key);
-        let (b_alone, c_alone) = leftover::unpaired(&paired.pairs, b.len(), c.len());
+        let (b_alone, c_alone) = align::unpaired(&paired.pairs, b.len(), c.len());
         self.moved_alike((b, c), &paired.pairs, key);
         for &(i, j) in &paired.pairs {
             if paired.are_same(i, j) {

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::response::varying::Tree;
-use crate::text::excerpt;
-use crate::text::made_up_keys;
+use crate::response::finding::Tree;
+use crate::text::clock::Moved;
 use crate::text::token::tokens;
 use crate::text::watch::{self, Watched};
+use crate::text::{excerpt, key};
 use crate::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
 use crate::values::number;
 use crate::values::path::Step;
@@ -15,6 +15,7 @@ use model::response::Edit;
 
 use super::spot::At;
 use super::{NO_KEYS, Walk};
+use std::collections::BTreeMap;
 
 impl<'a> Walk<'a> {
     /// Compares two values of a place that varies; false where they are to be compared as others are.
@@ -56,7 +57,7 @@ impl<'a> Walk<'a> {
                 }
             }
             (Variation::AnyElements, Value::Object(of_b), Value::Object(of_c)) => {
-                let is_made_up = |it: &String| made_up_keys::is_made_up(it);
+                let is_made_up = |it: &String| key::is_made_up(it);
                 if of_c.is_empty() && !of_b.is_empty() {
                     self.never(Edit::BecameEmpty, b, c);
                     return true;
@@ -298,5 +299,55 @@ impl<'a> Walk<'a> {
             back.given_back(&mut said);
         }
         said
+    }
+}
+
+impl<'a> Walk<'a> {
+    /// Judges times at one place of the elements of two lists together where they moved alike; they are then excused one by one.
+    pub(super) fn moved_alike(
+        &mut self,
+        (b, c): (&'a [Value], &'a [Value]),
+        pairs: &[(usize, usize)],
+        key: &str,
+    ) {
+        /// The times of one place on both sides.
+        type Times<'v> = Vec<(&'v Value, &'v Value)>;
+        let mut places: BTreeMap<&str, Times<'a>> = BTreeMap::new();
+        for (i, j) in pairs {
+            match (&b[*i], &c[*j]) {
+                (Value::Object(of_b), Value::Object(of_c)) => {
+                    let both = of_b
+                        .iter()
+                        .filter_map(|(key, it)| Some((key, it, of_c.get(key)?)));
+                    for (key, was, is) in both.filter(|(_, was, _)| was.is_string()) {
+                        places.entry(key).or_default().push((was, is));
+                    }
+                }
+                (was @ Value::String(_), is) => places.entry(key).or_default().push((was, is)),
+                _ => {}
+            }
+        }
+        for (key, times) in places {
+            let texts: Option<Vec<(&str, &str)>> = (times.iter())
+                .map(|(was, is)| Some((was.as_str()?, is.as_str()?)))
+                .collect();
+            let Some(texts) =
+                texts.filter(|it| it.len() > 1 && it.iter().all(|(was, is)| was != is))
+            else {
+                continue;
+            };
+            let edit = match self.spot.known.clock.judge_all(&texts, key) {
+                None | Some(Moved::No) => continue,
+                Some(Moved::Same | Moved::Quiet) => None,
+                Some(Moved::WithTheClock) => Some(Edit::odd("moved with the clock")),
+                Some(Moved::Otherwise) => Some(Edit::odd("another moment")),
+            };
+            self.excused
+                .extend(times.iter().map(|(_, is)| std::ptr::from_ref::<Value>(is)));
+            if let Some(edit) = edit {
+                let both = excerpt::of_texts(texts[0].0, texts[0].1);
+                self.notes.tolerate(&self.spot, edit, both);
+            }
+        }
     }
 }
