@@ -9,10 +9,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cell::{Cell, Record};
+use super::connection::{Cell, Record, written};
 use super::head::git;
 use super::ids::{result_id, scenario_of};
-use super::time::written;
 use crate::json;
 use crate::model::call::{CallStatus, full_name};
 use crate::model::redacted::Redacted;

@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::cell::Record;
-use super::time::{rewritten, written};
+use super::connection::{Record, rewritten, written};
 use crate::json;
 use crate::model::stamp::{Git, GitCommit};
 use crate::model::suite::SuiteResult;

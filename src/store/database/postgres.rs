@@ -10,9 +10,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::cell::{Cell, Row};
-use super::connection::Connection;
-use super::error::Fault;
+use super::connection::{Cell, Connection, Fault, Row};
 use crate::sql::postgres::{Parameter, connect, said};
 
 /// How long the server may take for any one thing.
