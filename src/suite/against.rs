@@ -6,15 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::error::Error;
-use super::finished::Finished;
 use super::measuring::{Doing, Others};
-use super::play::{Suite, play};
-use super::replay;
-use super::settings::{RUNS, Settings};
+use super::play::play;
 use super::side_by_side::{Comparison, Kept, OtherVersion};
-use super::stored_run::StoredRun;
-use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
+use super::versions::{LaidOut, States, Versions, is_what_stands_there};
+use super::{Against, Error, Finished, RUNS, Settings, StoredRun, Suite, replay};
 use crate::http_client;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::Scenario;

@@ -11,14 +11,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::against::{compare_against_at, compare_held};
-use super::error::Error;
-use super::evaluating;
-use super::finished::Finished;
-use super::play::Suite;
 use super::prepare::WHOLE_LOG;
-use super::settings::Settings;
-use super::source;
-use super::versions::{Against, LaidOut, Versions};
+use super::versions::{LaidOut, Versions};
+use super::{Against, Error, Finished, Settings, Suite, evaluating, source};
 use crate::git::{self, Commit};
 use crate::model::reason::Reason;
 use crate::model::redacted::Redacted;

@@ -3,25 +3,19 @@
 use std::time::Instant;
 
 use super::behind::Upstreams;
-use super::error::Error;
 use super::expect::expect;
-use super::finished::Finished;
 use super::measuring::Doing;
 use super::outcome::unavailable;
-use super::play::{Suite, play};
-use super::replay;
+use super::play::play;
 use super::run_context::RunContext;
-use super::settings::Settings;
-use super::source;
-use crate::digits;
-use crate::mcp;
+use super::{Error, Finished, Settings, Suite, replay, source};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Outcome, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Progress, SetupError};
-use crate::score;
+use crate::{digits, mcp, score};
 
 /// Why a scenario says nothing of what a proxy does.
 const NOTHING_BEHIND: &str =

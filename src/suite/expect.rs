@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use super::error::Error;
-use super::evaluating;
-use super::finished::Finished;
 use super::judge::impossible_criteria;
 use super::measuring::Doing;
 use super::outcome::result;
-use super::play::{Suite, play};
+use super::play::play;
 use super::repeat::{Attempt, Measure, repeat};
-use super::replay;
 use super::run_context::{Executed, RunContext};
-use super::settings::Settings;
+use super::{Error, Finished, Settings, Suite, evaluating, replay};
 use crate::evaluate::{
     self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
 };

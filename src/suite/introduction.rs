@@ -5,11 +5,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::addresses::Addresses;
-use super::error::Error;
 use super::header_commands::PrintedHeaders;
-use super::settings::Settings;
 use super::suite_context::SuiteContext;
-use crate::mcp;
+use super::{Error, Settings};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::rules::Rules;
@@ -17,7 +15,7 @@ use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Outcome, ToolCall};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{SetupError, Tools};
-use crate::score;
+use crate::{mcp, score};
 
 /// An open session with the servers of a scenario that is to be.
 pub struct Introduction {

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
-use super::llm_judge;
+use super::{Error, llm_judge};
 use crate::evaluate::judge::{Agreement, Case, CaseCall, Expected, Flips, Judge};
 use crate::model::judge::LlmJudge;
 use crate::model::redaction::Redaction;

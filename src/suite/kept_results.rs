@@ -6,9 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::finished::Finished;
-use super::settings::Settings;
 use super::suite_context::SuiteContext;
+use super::{Finished, Settings};
 use crate::model::judge::JudgeSettings;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{HttpStyle, Scenario, Server, Transport};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::agents::{JUDGE, reach_model};
-use super::error::Error;
+use super::outcome::Error;
 use super::suite_context::SuiteContext;
 use crate::evaluate::judge::{Judge, Memory};
 use crate::git;

@@ -1,9 +1,7 @@
 //! Scenarios that measure something, in a command of their own.
 
-use super::error::Error;
-use super::finished::Finished;
 use super::measuring::{Doing, First};
-use super::outcome::without_verdict;
+use super::outcome::{Error, Finished, without_verdict};
 use super::play::{Suite, play};
 use super::settings::Settings;
 use crate::model::suite::Status;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::evaluating;
 use super::patience::Stopped;
 use super::record::learn_again;
 use super::run_context::RunContext;
-use super::settings::Settings;
+use super::{Settings, evaluating};
 use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;

@@ -11,19 +11,16 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
-use super::finished::{Files, Finished, LaidDown};
-use super::hooks;
+use super::hooks::{self, SetUp};
 use super::kept_results::KeptResults;
 use super::measuring::{Doing, measured};
-use super::observer::{Observer, Silent};
-use super::outcome::{broken, caught, disabled, not_started, result, unavailable, without_verdict};
-use super::replay;
+use super::outcome::{
+    LaidDown, broken, caught, disabled, not_started, result, unavailable, without_verdict,
+};
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
-use super::set_up::SetUp;
-use super::settings::{BASELINES, REPORTS, Settings};
 use super::suite_context::SuiteContext;
+use super::{BASELINES, Error, Files, Finished, Observer, REPORTS, Settings, Silent, replay};
 use crate::docker::{Guard, Session};
 use crate::model::called::Called;
 use crate::model::redacted::Redacted;

@@ -6,14 +6,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::evaluating;
-use super::failing_calls::failing_calls;
-use super::judge::judge;
+use super::judge::{failing_calls, judge};
 use super::outcome::result;
 use super::patience::Patience;
 use super::record::check_run;
-use super::replay;
 use super::unrun::redacted;
+use super::{evaluating, replay};
 use crate::agent::Answers;
 use crate::evaluate::Accepted;
 use crate::model::change::Change;
@@ -28,9 +26,8 @@ use crate::model::stamp::Git;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
-use crate::scenario_file;
-use crate::score;
 use crate::store::{Baselines, Held, StoreError, fingerprint};
+use crate::{scenario_file, score};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]

@@ -8,21 +8,21 @@ use std::time::Instant;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
 use super::evaluating;
-use super::finished::{Files, Finished, LaidDown};
+use super::outcome::{Error, Files, Finished, LaidDown, Sides};
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};
 use super::stored_run::{CURRENT, StoredRun, StoredScenario};
 use super::unrun::redacted;
-use crate::git;
 use crate::model::called::{Called, Selection};
 use crate::model::redaction::Redaction;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{NotRun, ScenarioResult, SuiteResult};
+use crate::published::result::{self, Side};
 use crate::redact::{Redactor, Secrets};
-use crate::store::{RESULT, Runs, STATE};
+use crate::store::{self, RESULT, Runs, STATE};
+use crate::{git, input};
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]
@@ -218,4 +218,27 @@ fn number_repeated(results: &mut [ScenarioResult]) {
             result.id = format!("{} {number}", result.id);
         }
     }
+}
+
+/// The trajectories that the page of a scenario is made from; the result lies in this folder. Why others are not there is added to `gone`.
+pub fn stored_sides(folder: &Path, scenario: &result::Scenario, gone: &mut Vec<String>) -> Sides {
+    // Of a report that came from elsewhere, both sides lie beside the pages.
+    let beside = Runs::at(&folder.join("trajectories"));
+    let mut load = |side: &Option<Side>, copy: PathBuf| {
+        let file = folder.join(side.as_ref()?.file.as_ref()?);
+        let file = if !file.exists() && copy.is_file() {
+            copy
+        } else {
+            file
+        };
+        let links = input::check_links(&file, &file).map_err(|error| error.to_string());
+        let loaded = links.and_then(|()| store::load(&file).map_err(|error| error.to_string()));
+        let loaded = loaded.map_err(|error| gone.push(error));
+        loaded.ok().map(Arc::new)
+    };
+    let id = &scenario.id;
+    [
+        load(&scenario.baseline, beside.baseline_path(id)),
+        load(&scenario.current, beside.path(id)),
+    ]
 }

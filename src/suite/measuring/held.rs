@@ -4,11 +4,9 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::accepted;
-use super::doing::Doing;
+use super::judged::{Gates, Held, scored};
 use super::once::Once;
-use super::scored::{Gates, Held, scored};
-use super::task::Measuring;
+use super::{Doing, Measuring, accepted};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
 use crate::model::measurement::{Measurement, Retrieval};

@@ -7,8 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::asker::Asker;
-use super::catalogue;
+use super::asker::{self, Asker};
 use super::data_sets::SearchSets;
 use crate::discovery::golden::Query;
 use crate::discovery::ground::Ground;
@@ -97,7 +96,7 @@ impl Searching {
     ///
     /// Why nothing is measured, in a sentence.
     async fn look_at_catalogue(&self, asker: &mut Asker<'_, '_, '_>) -> Result<(), String> {
-        let looked = catalogue::looked_at(asker, &self.sets.corpus, self.task.wait).await;
+        let looked = asker::looked_at(asker, &self.sets.corpus, self.task.wait).await;
         let found = looked.map_err(|it| {
             self.keep_trouble(it.trouble);
             format!("the catalogue of {} is not known: {it}", self.whom())
