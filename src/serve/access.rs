@@ -15,10 +15,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use super::dashboard;
 use super::problem::Problem;
-use super::routes;
 use super::server::Server;
+use super::{dashboard, routes};
 use crate::http_server::{host_is_known, shows_token};
 
 /// Lets a request pass, or says why not.

@@ -3,15 +3,12 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::case::{id, of_case};
+use super::case::{Prepared, chosen, distinct, give_servers, id, of_case};
 use super::folder::Folder;
-use super::models::chosen;
 use super::options::Options;
-use super::prepared::{Prepared, distinct, give_servers};
 use super::problem::Problem;
 use super::programs::{self, Permitted};
-use super::wire::agent::AgentConfig;
-use super::wire::case::{RunRequest, ScenarioRequest, YamlRequest};
+use super::wire::case::{AgentConfig, RunRequest, ScenarioRequest, YamlRequest};
 use crate::model::scenario::{Agent, Scenario};
 use crate::redact::{Redactor, Secrets};
 

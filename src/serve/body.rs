@@ -14,10 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::problem::Problem;
-use super::wire::error::Misfit;
+use super::wire::reply::Misfit;
 use crate::http_server::{is_json, read_body};
-use crate::json;
-use crate::json_schema;
+use crate::{json, json_schema};
 
 /// The longest body that is read, in bytes.
 const LONGEST: usize = 4 * 1024 * 1024;

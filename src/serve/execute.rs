@@ -10,12 +10,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
 use super::board::Seat;
-use super::prepared::Prepared;
+use super::case::Prepared;
 use super::problem::Problem;
-use super::queue::Place;
+use super::queue::{Place, Share};
 use super::reply::{Case, Cases};
 use super::server::Server;
-use super::sharing::Share;
 use super::watching::Watching;
 use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde_json::Value;
 
 use super::server::Server;
-use super::wire::health::{Connection, Connections, Health, Status};
+use super::wire::{Connection, Connections, Health, Status};
 use crate::model::scenario::{HttpStyle, Transport};
 use crate::redact;
 

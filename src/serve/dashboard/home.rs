@@ -1,19 +1,27 @@
 //! `GET /`: what runs, what broke, what waits for somebody, what there is to run.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::extract::State;
-use axum::http::StatusCode;
+use axum::body::{Body, Bytes};
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use futures_util::StreamExt;
+use futures_util::stream::{self, Stream};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::bounded;
-use super::latest::latest;
-use super::reply::{frame, own_page};
+use super::history::latest;
+use super::reply::{self, frame, own_page};
 use super::served::{Looked, look, undecidable};
-use crate::redact;
+use crate::http_server::stream_response;
 use crate::report::html::dashboard::{self, Home, Running, Waits};
+use crate::serve::listen::{Since, event_stream, idle, last_event_id};
 use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::{json, redact};
 
 /// How many names of what waits are shown.
 const NEXT: usize = 5;
@@ -23,7 +31,7 @@ pub(super) async fn get(State(server): State<Arc<Server>>, visitor: Visitor) -> 
     let after = server.events.last_id().unwrap_or_default();
     let (running, waits) = under_way(&server);
     let looking = Arc::clone(&server);
-    let looked = bounded::read(move || look(&looking));
+    let looked = reply::read(move || look(&looking));
     let (looked, latest) = tokio::join!(looked, latest(&server));
     let (looked, folder_problem) = match looked {
         Ok(looked) => (looked, None),
@@ -89,4 +97,60 @@ pub(super) fn under_way(server: &Server) -> (Vec<Running>, Waits) {
         }
     }
     (running, waits)
+}
+
+/// How long changes are gathered.
+const GATHER: Duration = Duration::from_millis(150);
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    /// The id of the last event that the page is not behind.
+    after: String,
+}
+
+pub(super) async fn live(
+    State(server): State<Arc<Server>>,
+    visitor: Visitor,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Response {
+    let since = match last_event_id(&headers) {
+        Some(id) => Since::Event(id),
+        None if asked.after.is_empty() => Since::Ever,
+        None => Since::Event(&asked.after),
+    };
+    let events = event_stream(&server, since);
+    let both = stream::select(events, changes(&server));
+    // Who has signed out sees nothing more.
+    let both = both.take_until(Box::pin(server.sessions.over(&visitor)));
+    let pieces = both.map(|it| Ok::<_, Infallible>(Bytes::from(it)));
+    stream_response(Body::from_stream(pieces))
+}
+
+/// What runs now, whenever that changes.
+fn changes(server: &Arc<Server>) -> impl Stream<Item = String> + use<> {
+    let mut news = server.board.changes();
+    news.mark_changed();
+    let watched = Arc::clone(server);
+    let changes = stream::unfold((watched, news), async |(server, mut news)| {
+        news.changed().await.ok()?;
+        tokio::time::sleep(GATHER).await;
+        news.borrow_and_update();
+        let data = json::escaped(now(&server).to_string());
+        Some((format!("event: now\ndata: {data}\n\n"), (server, news)))
+    });
+    changes.take_until(Box::pin(idle(server)))
+}
+
+fn now(server: &Server) -> Value {
+    let (running, waits) = under_way(server);
+    let lines = running.iter().map(|it| {
+        json!({ "key": it.key, "name": it.name, "command": it.command, "doing": it.doing, "forMs": it.for_ms })
+    });
+    json!({
+        "state": waits.state(running.len()),
+        "running": lines.collect::<Vec<_>>(),
+        "waiting": waits.words(),
+    })
 }

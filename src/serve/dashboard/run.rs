@@ -7,14 +7,13 @@ use axum::response::Response;
 
 use super::reply::{elsewhere, refused};
 use super::visitor::Sent;
-use crate::serve::asked;
-use crate::serve::commands;
 use crate::serve::execute::{self, How};
 use crate::serve::folder::{Folder, shown};
 use crate::serve::problem::Problem;
 use crate::serve::server::Server;
 use crate::serve::wire::case::{RunRequest, ScenarioRequest};
 use crate::serve::wire::commands::CompareRequest;
+use crate::serve::{asked, commands};
 
 pub(super) async fn post(State(server): State<Arc<Server>>, sent: Sent) -> Response {
     let scenario = sent.fields.scenario;
