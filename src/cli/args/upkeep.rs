@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use clap_complete::Shell;
 
 use super::output::FormatArgs;
 use crate::model::redaction::Pattern;
@@ -100,4 +101,24 @@ pub(in crate::cli) enum SchemaKind {
     Judge,
     /// What a scanner says, for `mcp-eval security`: version 2
     Verdicts,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct HelpArgs {
+    /// A command, or a topic: scenario, mock, agents, judge, containers, serve [default: lists all commands]
+    #[arg(value_name = "COMMAND|TOPIC")]
+    pub(in crate::cli) about: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CompletionsArgs {
+    #[arg(value_enum)]
+    pub(in crate::cli) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ManArgs {
+    /// Write a page for each command to this folder [default: the page of mcp-eval itself, to stdout]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) output: Option<PathBuf>,
 }

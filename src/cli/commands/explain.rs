@@ -1,11 +1,8 @@
 //! `mcp-eval explain`: every number and rule that led to a score.
 
 use crate::cli::args::ExplainArgs;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::runs;
 use crate::cli::stored::Stored;
+use crate::cli::{Console, Exit, Failure, runs};
 use crate::published::result::{ResultDocument, Scenario};
 use crate::report::explain::explain;
 

@@ -3,19 +3,12 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::args::{Format, OutputArgs, ReportArgs, ReportChoice};
-use crate::cli::clock;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::finish;
-use crate::cli::open;
 use crate::cli::reports::{INDEX, Reports, Source, unfit_for_one_page};
-use crate::cli::runs;
 use crate::cli::stored::Stored;
+use crate::cli::{Console, Exit, Failure, finish, pages, runs};
 use crate::published::result::ResultDocument;
-use crate::store;
 use crate::suite::{REPORTS, RUNS};
-use crate::text;
+use crate::{store, text};
 
 pub(in crate::cli) fn run(
     args: &ReportArgs,
@@ -48,7 +41,7 @@ pub(in crate::cli) fn run(
     }
     let reports = Reports::new(&asked, false, None)?;
     if args.run.is_none() {
-        clock::look_at_runs(&RUNS, console);
+        runs::look_at_runs(&RUNS, console);
     }
     let stored = Stored::open(args.run.as_deref())?;
     let folder = if reports.need_a_folder() {
@@ -66,7 +59,7 @@ pub(in crate::cli) fn run(
         let index = folder.join(INDEX);
         console.result(&index.display().to_string());
         if args.open {
-            open::open(&index).map_err(Failure::incomplete)?;
+            pages::open(&index).map_err(Failure::incomplete)?;
         }
     } else {
         finish::print(&again.stored.result, asked.format, output, console);
@@ -129,7 +122,7 @@ fn single_file(args: &ReportArgs, file: Option<&Path>, console: Console) -> Resu
     }
     console.result(&file.display().to_string());
     if args.open {
-        open::open(&file).map_err(Failure::incomplete)?;
+        pages::open(&file).map_err(Failure::incomplete)?;
     }
     Ok(Exit::Passed)
 }

@@ -1,20 +1,14 @@
 //! `mcp-eval run`: run scenarios against their own expectations.
 
 use crate::cli::args::{OutputArgs, RunArgs};
-use crate::cli::called;
-use crate::cli::console::Console;
-use crate::cli::dry_run;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::Purpose;
 use crate::cli::suite::{baselines, play_round, scoring, settings};
-use crate::cli::suite_file;
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
+use crate::cli::{Console, Exit, Failure, called, dry_run, not_kept, suite_file};
 use crate::model::called::Called;
 use crate::suite::{self, Judging, Settings};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
+use crate::cli::exit::Failure;
 use crate::cli::paths::named;
 use crate::git::{self, Changed, ChangedError, Worktree};
 use crate::input::real;

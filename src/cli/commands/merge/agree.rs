@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::parts::Part;
-use crate::cli::failure::Failure;
+use crate::cli::exit::Failure;
 use crate::model::stamp::Git;
 use crate::published::result::{CalledOption, PlannedScenario};
 use crate::text::{few, several};

@@ -8,15 +8,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::agree::{Hole, Taken};
 use super::parts::Part;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Kept};
-use crate::cli::gates;
-use crate::cli::links;
-use crate::cli::pages;
+use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{Reports, Source};
-use crate::cli::seen_from::SeenFrom;
 use crate::cli::stored::Stored;
+use crate::cli::{Exit, Failure, gates, links, pages};
 use crate::model::cell::Cell;
 use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
 use crate::published::result::{
