@@ -1,4 +1,4 @@
-//! What CI must not do, and others do.
+//! Refusals in CI, and messages to the runner of GitHub.
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;

@@ -1,4 +1,4 @@
-//! The exit codes.
+//! Exit codes, and failures: what failed, why, and what to try.
 
 use std::process::ExitCode;
 

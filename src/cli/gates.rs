@@ -1,4 +1,4 @@
-//! The rules of a suite file on the results of its scenarios: who decides nothing, and what all together must come to.
+//! The rules of a suite file on the results of its scenarios: who decides nothing, and what all together must come to; and the gate's sentence.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

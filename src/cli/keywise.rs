@@ -1,4 +1,4 @@
-//! A terminal that hands out every key as it is typed, and is left as it was found.
+//! A terminal that hands out every key as it is typed, and is left as it was found; and the keys of `mcp-eval review`.
 
 use std::io::{self, stdin};
 

@@ -1,4 +1,5 @@
-//! The outcome of a measurement of a search or of scanners, written to its folder.
+//! Measurements that are commands of their own, `retrieval` and `security`: each is a scenario that no file holds, runs as others do, and
+//! writes its outcome to its folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

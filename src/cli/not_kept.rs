@@ -1,4 +1,5 @@
-//! The result of a command that had nothing to do, of which nothing is kept.
+//! Results of which nothing is kept: of a command that had nothing to do, and of one that cannot do what it was asked, so that nobody takes
+//! an older result for its own.
 
 use std::path::Path;
 

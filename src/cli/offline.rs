@@ -1,4 +1,4 @@
-//! `mcp-eval compare --run`: scores stored trajectories without running anything.
+//! `mcp-eval compare --run`: scores stored trajectories, with the rules of scenarios that are stored, without running anything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The folder of a report: its pages, its document, and the trajectories beside them.
+//! The folder of a report: its pages, its document, and the trajectories beside them; shown in the program that the system has for pages.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

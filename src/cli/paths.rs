@@ -1,6 +1,6 @@
 //! Paths that can be compared with each other, and shown.
 //!
-//! Paths as seen from the root of the checkout. Whoever reads a result beside a repository looks for files there, wherever in it the
+//! Some are shown as seen from the root of the checkout: whoever reads a result beside a repository looks for files there, wherever in it the
 //! command was started: GitHub for annotations, GitLab for the files of tests, and what reads CTRF or JUnit and links to a commit.
 
 use std::path::{Component, Path, PathBuf};

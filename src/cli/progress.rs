@@ -1,4 +1,4 @@
-//! What is going on, while it goes on: a bar on a terminal, lines elsewhere, and each failure as it happens.
+//! Progress, while it goes on: a bar on a terminal, lines elsewhere, and each failure as it happens.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};

@@ -1,4 +1,4 @@
-//! Runs that were stored by earlier commands, as people name them.
+//! Runs that were stored by earlier commands, as people name them, and those that are newer than now, because a clock was set back.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What asynchronous work runs on.
+//! Runtimes for asynchronous work, and the signals that interrupt it.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Who is let in. A page in a browser must reach us neither by a name that leads to this machine, nor from another site, and nobody may who
+//! Access to the server. A page in a browser must reach us neither by a name that leads to this machine, nor from another site, and nobody may who
 //! does not know the token.
 
 use std::panic::AssertUnwindSafe;

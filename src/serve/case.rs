@@ -1,4 +1,4 @@
-//! A test case becomes a scenario.
+//! Test cases become scenarios, ready to be run, with the models that a request brings.
 
 use std::path::PathBuf;
 

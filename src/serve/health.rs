@@ -1,4 +1,4 @@
-//! How the server is, and what it has at hand.
+//! The health of the server, and what it has at hand.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How many runs go on at once, and how many wait.
+//! The queue: how many runs go on at once, how many wait, and what only one of them may use at a time.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

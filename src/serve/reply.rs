@@ -1,4 +1,4 @@
-//! What a result becomes in the words of the API.
+//! Results in the words of the API.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! `POST /api/test/run`.
+//! `POST /api/test/run` and `POST /api/test/run-batch`.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What is asked, and of whom.
+//! A query, its database, and what comes of it.
 
 use std::path::PathBuf;
 use std::time::Duration;

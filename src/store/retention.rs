@@ -1,4 +1,4 @@
-//! Which runs and reports stay: the last ones, and those that somebody still needs. Of the others, only folders that this program made are
+//! Runs and reports that stay: the last ones, and those that somebody still needs. Of the others, only folders that this program made are
 //! removed, which a file in them says; never what a link leads to, and never the folder of a run that goes on.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

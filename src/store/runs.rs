@@ -3,7 +3,7 @@
 //! the attempt that is shown are copied to the folder of the run. While the run goes on, `ended/<scenario>.json` has what came of those that
 //! have ended, for whoever finds that the run was killed.
 //!
-//! What runs there are, in one small file beside them: a line of JSON for each, the oldest first. It holds nothing that the runs do not,
+//! An index of the runs lies in one small file beside them: a line of JSON for each, the oldest first. It holds nothing that the runs do not,
 //! and is made anew from them where it is missing or broken.
 
 use std::cmp::Reverse;

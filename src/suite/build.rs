@@ -1,4 +1,4 @@
-//! What is made of the source of a system under test before a run, and what it is made of.
+//! Builds of the source of a system under test before a run, and what they are made of.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The commands before and after a run, which reset what outlives it.
+//! The commands before and after a run, which reset what outlives it, and those around a whole suite.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A completed run against what was accepted: the comparison, the scenario's criteria, the status.
+//! A completed run against what was accepted: the comparison, the scenario's criteria, calls that failed, the status.
 
 use std::sync::Arc;
 

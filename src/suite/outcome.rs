@@ -1,8 +1,6 @@
 //! The results of scenarios that have no verdict, and what all results have in common.
 //!
-//! A suite that has finished, and the trajectories that its results speak of.
-//!
-//! Those of many scenarios together may be more than memory holds. So each lies in its file once its scenario has finished, and is read
+//! And a suite that has finished, with the trajectories that its results speak of. Those of many scenarios together may be more than memory holds. So each lies in its file once its scenario has finished, and is read
 //! when somebody asks for it.
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! The context in which a command runs one scenario: it runs it, keeps the run, and returns it without secrets.
+//! The context in which a command runs one scenario: it runs it, keeps the run, and returns it without secrets, while observers are shown its progress.
 
 use std::sync::Arc;
 

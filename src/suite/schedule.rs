@@ -1,4 +1,4 @@
-//! Which scenario is run next, and which may run at the same time.
+//! The order of scenarios, and those that may not run at the same time.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where results are kept, and what is done with that.
+//! Options of the results database, and of what is asked of it.
 
 use std::path::PathBuf;
 

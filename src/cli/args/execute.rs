@@ -1,4 +1,4 @@
-//! How scenarios are run and scored.
+//! Options for running, scoring and judging scenarios, and for putting results together.
 
 use std::path::PathBuf;
 

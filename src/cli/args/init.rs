@@ -1,4 +1,4 @@
-//! How a project begins.
+//! Options of `mcp-eval init`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The commands that show what is there: scenarios, and results of earlier runs.
+//! The commands that show what is there: scenarios, and results of earlier runs, which `review` decides on.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the user typed, as typed words; nothing below `cli` sees clap.
+//! The arguments of the command line, as typed words; nothing below `cli` sees clap.
 
 mod database;
 mod discovery;

@@ -1,4 +1,4 @@
-//! Which scenarios.
+//! Options that select scenarios, and plan their run.
 
 use std::path::PathBuf;
 

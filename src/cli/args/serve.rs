@@ -1,4 +1,4 @@
-//! What `mcp-eval serve` serves, and what it allows.
+//! Options of commands that serve: the test server and mock servers.
 
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The commands around it all: recordings of other tools, secrets on disk, what runs have left behind, schemas.
+//! The commands around it all: recordings of other tools, secrets on disk, what runs have left behind, schemas, help.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `mcp-eval help`: the options of a command, or the reference of a topic.
+//! Commands that explain the program: `mcp-eval help`, `completions`, `man` and `schema`.
 
 use std::path::Path;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! `mcp-eval list`: scenarios with their tags, agents, servers and baselines.
+//! `mcp-eval list`: scenarios with their tags, agents, servers, images and baselines, and what a scenario may choose from.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! `mcp-eval mock`: serve a mock MCP server.
+//! `mcp-eval mock`: serve a mock MCP server, or stand in for the API of a language model.
 
 use std::fmt::Write as _;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! One file per command.
+//! One file per command; small ones of one subject share it.
 
 pub(super) mod bisect;
 pub(super) mod clean;

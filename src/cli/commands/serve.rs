@@ -1,4 +1,4 @@
-//! `mcp-eval serve`: the same over HTTP.
+//! `mcp-eval serve`: the same over HTTP; and `mcp-eval discover`, which finds a running test server.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which scenarios are concerned by what has changed, as git tells.
+//! Scenarios that a change concerns, as git tells.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! Which scenarios did not pass when they were last run.
+//! Scenarios that did not pass when they were last run.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

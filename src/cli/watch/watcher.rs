@@ -1,6 +1,4 @@
-//! Tells when something happens in some folders.
-//!
-//! The state of files right now, to find out which of them have changed. Whatever the system tells of changes is only taken as
+//! Events while we watch: keys, folders in which something happens, and the files that have changed there. Whatever the system tells of changes is only taken as
 //! a hint to look again: how editors and build tools write files differs too much.
 
 use std::collections::{BTreeMap, BTreeSet};

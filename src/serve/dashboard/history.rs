@@ -1,4 +1,4 @@
-//! `GET /history`, `GET /history/{name}`: the page of `mcp-eval history`.
+//! `GET /history`, `GET /history/{name}`: the page of `mcp-eval history`; and `GET /results/{id}`, the page of one result.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `GET /`: what runs, what broke, what waits for somebody, what there is to run.
+//! `GET /`: what runs, what broke, what waits for somebody, what there is to run; and `GET /live`, the same whenever it changes.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `GET /pending/…`: a run that waits for review beside its baseline, as the report shows it, with what decides on it.
+//! `GET /pending/…`: a run that waits for review beside its baseline, as the report shows it, with the form that decides on it.
 
 use std::sync::Arc;
 

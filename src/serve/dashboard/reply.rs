@@ -1,4 +1,4 @@
-//! Pages with their headers.
+//! Pages with their headers, none of which waits longer than somebody does.
 
 use std::sync::LazyLock;
 use std::time::Duration;

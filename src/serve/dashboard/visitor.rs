@@ -1,4 +1,4 @@
-//! Who is let in, and what forms must bring.
+//! Visitors of the dashboard, their sessions, and what forms must bring.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is to be run.
+//! Requests to run something: test cases, their servers, their models.
 
 use std::collections::BTreeMap;
 

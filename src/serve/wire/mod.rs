@@ -1,4 +1,4 @@
-//! What requests and replies hold. Their JSON Schemas are made from these types, and requests are read by them.
+//! Requests and replies. Their JSON Schemas are made from these types, and requests are read by them.
 
 pub mod case;
 pub mod commands;

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! Replies: what came of a run or of several, or why nothing did.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

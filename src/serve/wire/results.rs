@@ -1,4 +1,4 @@
-//! Results that were kept.
+//! Results that were kept, and the scenarios that are served.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What both kinds of databases can do.
+//! Values, faults and commands that both kinds of databases share.
 
 use std::borrow::Cow;
 use std::path::PathBuf;

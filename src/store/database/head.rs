@@ -1,4 +1,4 @@
-//! What is written of a run as a whole.
+//! The row of a run as a whole.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! What results are called by.
+//! The ids of results.
 
 use sha2::{Digest, Sha256};
 

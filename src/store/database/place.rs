@@ -1,4 +1,4 @@
-//! Where a results database is.
+//! The place of a results database, and what is kept there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

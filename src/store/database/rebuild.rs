@@ -1,6 +1,6 @@
 //! The database made from the files of the runs: what it lacks is added, and nothing goes.
 //!
-//! Facts that the database knows of a run and its document does not: kept beside the document, so that a database that is made anew knows
+//! Facts that the database knows of a run and its document does not are kept beside the document, so that a database that is made anew knows
 //! them, too.
 
 use std::collections::BTreeMap;

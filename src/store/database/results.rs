@@ -1,4 +1,4 @@
-//! What is asked of the database.
+//! Questions to the database, and their answers.
 
 use super::connection::{Cell, Connection, Fault, Row, transaction, written};
 use crate::published::kept::{

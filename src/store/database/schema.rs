@@ -1,4 +1,4 @@
-//! The schema, as migrations by number that only go forward.
+//! The schema, as migrations by number that only go forward; and tables that do not fit it.
 
 use std::fs;
 

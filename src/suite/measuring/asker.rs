@@ -1,4 +1,4 @@
-//! Who is asked: a search behind an address, or one that is a tool of an MCP server of the run.
+//! A search that is asked, behind an address or as a tool of an MCP server of the run, and the live catalogue before that.
 
 use std::time::{Duration, Instant};
 

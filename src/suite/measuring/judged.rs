@@ -1,4 +1,4 @@
-//! A measurement that has come to something, with or without secrets.
+//! A measurement that has come to something, with or without secrets: its figures, what they are held against, and the result of its scenario.
 
 use std::collections::BTreeMap;
 

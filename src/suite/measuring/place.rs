@@ -1,4 +1,4 @@
-//! The address of a search over HTTP, and the key that it is asked with.
+//! The address of a search over HTTP, and the key that it is asked with, either of which a `.env` file may have.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! A measurement under way.
+//! A measurement under way, what commands do with it, and the agent that reads what scanners said.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

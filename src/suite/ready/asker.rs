@@ -1,4 +1,4 @@
-//! Asks servers whether they are ready, in the sessions that the run will use or in fresh ones.
+//! Proofs that servers are ready: they are asked in the sessions that the run will use or in fresh ones.
 
 use std::sync::Arc;
 use std::time::Duration;

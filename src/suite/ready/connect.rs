@@ -1,4 +1,4 @@
-//! Connects to the servers of a run once they have proven that they are ready.
+//! Connects to the servers of a run once they have proven that they are ready, and proves the same of those that are started for a session of the agent.
 
 use std::sync::Arc;
 

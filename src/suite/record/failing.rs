@@ -1,4 +1,4 @@
-//! What speaks against keeping a run, and how it deviates from what its scenario expects.
+//! Reasons against keeping a run: its deviations from what its scenario expects, and tools that break clients of others.
 
 use std::collections::HashSet;
 use std::sync::Arc;

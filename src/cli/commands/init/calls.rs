@@ -1,4 +1,4 @@
-//! Which calls a first scenario makes: those that only read and can be guessed, and those that the user wants.
+//! The calls of a first scenario, and the time for them: those that only read and can be guessed, and those that the user wants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

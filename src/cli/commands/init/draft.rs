@@ -1,4 +1,4 @@
-//! Servers are asked what they offer, and the scenarios drafted that follow from it. Nothing is written here.
+//! Servers are asked what they offer, people what servers do not say, and the scenarios drafted that follow from it. Nothing is written here.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The files of a project that begins, besides its scenarios: nothing that is there is changed, but for lines that are added.
+//! The files of a project that begins, besides its scenarios: nothing that is there is changed, but for lines that are added. The files of CI go to the root of
+//! the repository, wherever in it the scenarios are.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -1,4 +1,4 @@
-//! Which servers are asked, and what their scenarios are called.
+//! Servers for a first scenario: those that are named, those that MCP clients know, and names for their scenarios.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Whether results are the parts of one and the same plan, and what is missing of it.
+//! Agreement of results: the parts of one and the same plan, and what is missing of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

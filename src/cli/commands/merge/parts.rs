@@ -1,4 +1,4 @@
-//! The results that are put together: where they lie, and what lies beside them.
+//! The results that are put together: where they lie, what lies beside them, and whether each says one thing.
 
 use std::path::{Component, Path, PathBuf};
 

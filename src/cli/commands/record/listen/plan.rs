@@ -1,4 +1,4 @@
-//! What a session is had with, and where what becomes of it goes.
+//! The plan of a session: its servers, and the places of its scenario and its baseline.
 
 use std::fs;
 use std::path::{Path, PathBuf};
