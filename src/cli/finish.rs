@@ -127,7 +127,7 @@ pub(super) fn finish(
         (Some(_), _) => Exit::Incomplete,
         (None, _) if result.interrupted => Exit::Interrupted,
         (None, Some(exit)) => exit,
-        (None, None) => gates::exit(&result, (options.strict_statistics, options.strict)),
+        (None, None) => gates::exit(&result, options.strict_statistics, options.strict),
     };
     let mut found = Found {
         result,
@@ -155,7 +155,7 @@ pub(super) fn keep(
     let exit = if result.interrupted {
         Exit::Interrupted
     } else {
-        gates::exit(&result, (options.strict_statistics, options.strict))
+        gates::exit(&result, options.strict_statistics, options.strict)
     };
     set_gate(&mut result, exit, options);
     let mut found = Found {

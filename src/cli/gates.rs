@@ -266,7 +266,7 @@ pub(super) fn not_begun(document: &ResultDocument) -> usize {
 }
 
 /// The code of a result, with the gates of its suite where it has some. With `strict`, what passed on a later try alone has failed.
-pub(super) fn exit(document: &ResultDocument, (strict_statistics, strict): (bool, bool)) -> Exit {
+pub(super) fn exit(document: &ResultDocument, strict_statistics: bool, strict: bool) -> Exit {
     let gates = document.suite.iter().flat_map(|it| &it.gates);
     let gates: Vec<&SuiteGate> = gates.collect();
     let mut summary = document.summary;

@@ -257,7 +257,8 @@ fn first(found: &[Found], shown: &str) -> Result<Scenario, Failure> {
 pub(super) fn measuring(
     base: &Scenario,
     measurement: Measurement,
-    (id, name): (String, String),
+    id: String,
+    name: String,
 ) -> Scenario {
     let mut scenario = Scenario {
         id,

@@ -48,6 +48,7 @@ use crate::store::{self, STATE};
 use crate::{git, process};
 
 // What every command speaks and ends with.
+
 pub(in crate::cli) use self::console::Console;
 pub(in crate::cli) use self::exit::{Exit, Failure};
 
@@ -149,7 +150,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Report(args) => commands::report::run(&args, cli.output, console),
         Command::History(args) => commands::history::run(&args, console),
         Command::Merge(args) => commands::merge::run(&args, cli.output, console),
-        Command::Explain(args) => commands::explain::run(&args, console),
+        Command::Explain(args) => commands::report::explain_stored(&args, console),
         Command::Validate(args) => commands::validate::run(&args, console),
         Command::List(args) => commands::list::run(&args, console),
         Command::Import(args) => commands::import::run(&args, console),

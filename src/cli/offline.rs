@@ -27,7 +27,8 @@ pub(super) fn compare(
     run: &Path,
     root: PathBuf,
     reports: &Reports,
-    (output, console): (OutputArgs, Console),
+    output: OutputArgs,
+    console: Console,
 ) -> Result<Exit, Failure> {
     const STORED: &str = "`mcp-eval report --list` lists the runs that are stored";
     if !run.exists() {
@@ -58,7 +59,7 @@ pub(super) fn compare(
         return Err(Failure::usage(why));
     }
     let files = trajectory_files(run, whole)?;
-    let known = known(&args.select, (run, of_run.as_ref()), &files, console)?;
+    let known = known(&args.select, run, of_run.as_ref(), &files, console)?;
     // Signals are handled while the work goes on.
     let signals = runtime::beside(1)?;
     let interrupt = signals.block_on(async { runtime::interruption() });
@@ -162,7 +163,8 @@ pub(super) struct Known {
 /// When a file is invalid that the user named, or that has the rules of one of the trajectories, and when nothing fits what was asked for.
 pub(super) fn known(
     args: &SelectArgs,
-    (selected, run): (&Path, Option<&StoredRun>),
+    selected: &Path,
+    run: Option<&StoredRun>,
     files: &[PathBuf],
     console: Console,
 ) -> Result<Known, Failure> {
@@ -194,7 +196,11 @@ pub(super) fn known(
             .map(|it| it.id.as_str())
             .collect();
         let is_of_broken = |id: &String| {
-            let is_of = |it: &&str| id.strip_prefix(it).is_some_and(begins_part);
+            // Its own, or that of a row or a cell of it.
+            let is_of = |it: &&str| {
+                let rest = id.strip_prefix(it);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
             !all.iter().any(|it| it.id == *id) && broken_ids.iter().any(is_of)
         };
         if ids(run, files).iter().any(is_of_broken) {
@@ -249,11 +255,6 @@ fn with_paths(args: &SelectArgs, run: Option<&StoredRun>) -> SelectArgs {
         args.paths = given.filter(|it| it.exists()).cloned().collect();
     }
     args
-}
-
-/// Whether an id that begins with that of a file is the file's own, or that of a row or a cell of it.
-fn begins_part(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('/')
 }
 
 /// The ids of the scenarios that the trajectories are of.

@@ -184,7 +184,7 @@ pub(super) fn to_run(
     let all = scenarios.len();
     let is_any_enabled = scenarios.iter().any(|it| it.enabled);
     let baselines = purpose.baselines.unwrap_or(Path::new(BASELINES));
-    let mut part = suite::part(scenarios, (choice.index, choice.count), baselines);
+    let mut part = suite::part(scenarios, choice.index, choice.count, baselines);
     let planned = part.shard.plan.iter_mut().flat_map(|it| &mut it.scenarios);
     for it in planned {
         it.path = redact::environment().text(&it.path).into_inner();

@@ -15,9 +15,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use super::problem::Problem;
-use super::server::Server;
-use super::{dashboard, routes};
+use super::{Problem, Server, dashboard, routes};
 use crate::http_server::{host_is_known, shows_token};
 
 /// Lets a request pass, or says why not.

@@ -6,11 +6,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::folder::Folder;
-use super::problem::Problem;
 use super::wire::case::{
     AgentConfig, JudgeConfig, ModelConfig, Provider, SYSTEM, ServerConfig, TestCase,
 };
-use super::{Options, programs};
+use super::{Options, Problem, programs};
 use crate::model::agent::{ApiKey, MAX_STEPS, ModelAgent, ModelApi, Temperature};
 use crate::model::evaluator::{CallPattern, Evaluator, EvaluatorKind, Role, ToolCalls, WantedCall};
 use crate::model::judge::{JudgeSettings, LlmJudge, MAX_INPUT_CHARS, THRESHOLD, VerdictForm};
@@ -43,7 +42,8 @@ const LONGEST_NAME: usize = 80;
 /// What is wrong with it, or not allowed.
 pub(super) fn of_case(
     case: TestCase,
-    (options, folder): (&Options, &Folder<'_>),
+    options: &Options,
+    folder: &Folder<'_>,
     at: &str,
 ) -> Result<Prepared, Problem> {
     let mut secrets = Secrets::of_environment();

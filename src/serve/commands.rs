@@ -6,17 +6,15 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 
-use super::body;
 use super::case::give_servers;
 use super::cases::may_write;
 use super::execute::{self, Waiting as Placed};
 use super::folder::{Folder, shown};
-use super::problem::Problem;
 use super::programs::{self, Permitted};
-use super::server::Server;
 use super::wire::commands::{
     Accepted, CompareRequest, PendingReply, RecordRequest, ReviewReply, ReviewRequest,
 };
+use super::{Problem, Server, body};
 use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
 use crate::redact;

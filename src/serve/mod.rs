@@ -12,7 +12,7 @@
 //! | `asked` | what a request asks to be run; `case`: a test case becomes a scenario, with its agent and its judge; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
 //! | `queue` | how many runs at once, how many wait, and who waits for what another uses |
 //! | `execute` | runs scenarios and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
-//! | `events`, `listen` | what happens, and the stream of it, resumable |
+//! | `events`, `health` | what happens, and the stream of it, resumable |
 //! | `board` | what is under way, for those who look |
 //! | `dashboard`, `sessions` | pages for people, and who may see them |
 //! | the others | one file per group of routes |
@@ -29,7 +29,6 @@ mod events;
 mod execute;
 mod folder;
 mod health;
-mod listen;
 mod openapi;
 mod options;
 mod problem;
@@ -60,12 +59,14 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::folder::Folder;
-use self::server::Server;
 use self::sessions::Sessions;
 use crate::store::own;
 use crate::{http_server, input, suite};
 
 pub use self::options::{Allowed, Bounds, Finish, Options};
+// What most of the handlers need.
+pub(in crate::serve) use self::problem::Problem;
+pub(in crate::serve) use self::server::Server;
 
 /// What ends a server.
 #[derive(Debug, Clone)]

@@ -204,7 +204,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_somebody_has_is_waited_for_in_the_order_of_asking() {
-        let sharing = super::Sharing::default();
+        let sharing = Sharing::default();
         let first = sharing.wait(things(&["a", "b"])).await;
         assert!(at_once(&sharing, &["b", "c"]).await.is_none());
         // Somebody who gave up waiting stands in nobody's way.

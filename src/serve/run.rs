@@ -17,13 +17,11 @@ use serde_json::{Value, json};
 use super::case::Prepared;
 use super::execute::{self, How, Running};
 use super::folder::{Folder, shown};
-use super::problem::Problem;
-use super::server::Server;
 use super::wire::case::{
     CaseRequest, RunRequest, ScenarioRequest, ServerConfig, TYPES, TestCase, YamlRequest,
 };
 use super::wire::reply::{BatchReply, Misfit, Parallel, RunReply, Summary};
-use super::{asked, body};
+use super::{Problem, Server, asked, body};
 use crate::http_server::{EVENT_STREAM, stream_response};
 use crate::json;
 

@@ -400,7 +400,8 @@ pub(crate) fn agent(
     scenario: &Scenario,
     reached: Reached,
     baseline: Option<&Arc<Redacted<Trajectory>>>,
-    (redactor, secrets): (Redactor, Secrets),
+    redactor: Redactor,
+    secrets: Secrets,
     supervisor: Option<&Path>,
 ) -> Result<Box<dyn run::Agent>, SetupError> {
     Ok(match (&scenario.agent, baseline, reached) {

@@ -20,9 +20,8 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
 use crate::suite::addresses::{Addresses, is_started};
 use crate::suite::header_commands::PrintedHeaders;
-use crate::suite::recorded;
 use crate::suite::started::{Port, StartedServers};
-use crate::suite::suite_context::SuiteContext;
+use crate::suite::{SuiteContext, recorded};
 use crate::{input, scenario_file};
 
 /// How the names of the folders of filled files begin.

@@ -145,7 +145,7 @@ pub async fn bisect(
         "running {} {} (good) and {} {} (bad)",
         good.short, good.subject, bad.short, bad.subject
     ));
-    let first = compare_against_at(ends, settings, (&suite.scenarios, &good.id)).await?;
+    let first = compare_against_at(ends, settings, &suite.scenarios, &good.id).await?;
     let first = first.taken_up();
     let held = held(&first)?;
     let failing: Vec<Scenario> = (suite.scenarios.iter())
@@ -207,7 +207,8 @@ pub async fn bisect(
             state.why.insert(commit.id.clone(), why);
         }
         state.found.insert(commit.id.clone(), found);
-        keep(&state)?;
+        let text = serde_json::to_string_pretty(&state).unwrap_or_default();
+        store::write(&STATE, text.as_bytes())?;
     }
     let _ = std::fs::remove_file(&*STATE);
     let skipped = leading
@@ -384,10 +385,4 @@ fn earlier(state: &State) -> Result<State, Error> {
             "the search in {place} is one of other commits, scenarios or options: without `--resume`, a new one begins"
         )))
     }
-}
-
-fn keep(state: &State) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(state).unwrap_or_default();
-    store::write(&STATE, text.as_bytes())?;
-    Ok(())
 }

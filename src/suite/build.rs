@@ -15,9 +15,8 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::{Observer, SetupError};
 use crate::suite::addresses::pairs;
 use crate::suite::prepare::{Held, State, Wanted, building, log_of_image};
-use crate::suite::recorded;
 use crate::suite::source::folder_that_is_there;
-use crate::suite::suite_context::SuiteContext;
+use crate::suite::{SuiteContext, recorded};
 use crate::{git, scenario_file};
 
 impl SuiteContext {

@@ -10,8 +10,7 @@ use super::outcome::{result, unavailable};
 use super::play::play;
 use super::record::unexpected_reads;
 use super::repeat::{Attempt, Measure, repeat};
-use super::run_context::RunContext;
-use super::{Error, Finished, Settings, Suite, pending, recorded, replay};
+use super::{Error, Finished, RunContext, Settings, Suite, pending, recorded, replay};
 use crate::evaluate::Accepted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Servers;
@@ -36,7 +35,8 @@ pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, 
         Servers::Live => Doing::Compare,
     };
     play(
-        ("compare", doing),
+        "compare",
+        doing,
         suite,
         settings,
         |scenario, run_context| {

@@ -7,8 +7,7 @@ use super::expect::expect;
 use super::measuring::Doing;
 use super::outcome::unavailable;
 use super::play::play;
-use super::run_context::RunContext;
-use super::{Error, Finished, Settings, Suite, replay, source};
+use super::{Error, Finished, RunContext, Settings, Suite, replay, source};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
@@ -34,7 +33,7 @@ type Straight = Option<(Outcome, f64)>;
 pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
     let doing = Doing::Leave(NOTHING_BEHIND);
-    play(("run", doing), suite, settings, |scenario, run_context| {
+    play("run", doing, suite, settings, |scenario, run_context| {
         let settings = settings.clone();
         async move {
             if scenario.upstreams.is_empty() {
@@ -68,7 +67,8 @@ async fn with_direct(
         scenario,
         &run,
         run_context,
-        (&mut straight, &mut result.notes),
+        &mut straight,
+        &mut result.notes,
     )
     .await;
     let direct = tokio::task::block_in_place(|| score::direct(&run, &straight));
@@ -101,7 +101,8 @@ async fn make_straight(
     scenario: &Scenario,
     run: &Redacted<Trajectory>,
     run_context: &RunContext,
-    (straight, notes): (&mut Vec<Straight>, &mut Vec<String>),
+    straight: &mut Vec<Straight>,
+    notes: &mut Vec<String>,
 ) -> Result<(), SetupError> {
     let suite = &run_context.suite;
     let scenario = &*source::resolved(scenario);

@@ -6,8 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::addresses::Addresses;
 use super::header_commands::PrintedHeaders;
-use super::suite_context::SuiteContext;
-use super::{Error, Settings};
+use super::{Error, Settings, SuiteContext};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::rules::Rules;
@@ -46,7 +45,8 @@ pub async fn introduce(scenario: &Scenario, settings: &Settings) -> Result<Intro
         settings.servers.clone(),
         Vec::new(),
         None,
-        (None, &settings.judges),
+        None,
+        &settings.judges,
         CancellationToken::new(),
     );
     let mut secrets = Secrets::given_to(&scenario.redaction);

@@ -59,11 +59,7 @@ pub(crate) fn judge(
             format!("call {call} was answered in two ways when it was recorded: {} of {} takes agreed at {place}", odd.agreed, learned.takes)
         })
     }));
-    notes.extend(reads_answered_once(
-        scenario,
-        (baseline, accepted_as),
-        rules,
-    ));
+    notes.extend(reads_answered_once(scenario, baseline, accepted_as, rules));
     let basis = Basis::Accepted(baseline, accepted_as);
     let checked = scenario.map(|it| check_criteria(it, &current, basis));
     let Checked {
@@ -148,7 +144,8 @@ pub(crate) fn judge_executed(
 /// would ask them twice, it says how.
 fn reads_answered_once(
     scenario: Option<&Scenario>,
-    (baseline, accepted_as): (&Trajectory, Accepted),
+    baseline: &Trajectory,
+    accepted_as: Accepted,
     rules: &Rules,
 ) -> Option<String> {
     let once = baseline.answered_once();

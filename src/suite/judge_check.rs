@@ -93,7 +93,8 @@ impl CheckedJudge {
 ///
 /// What the judge lacks to be asked at all, or an example to be read.
 pub async fn check_judge(
-    (examples, judge): (&JudgeExamples, &LoadedJudge),
+    examples: &JudgeExamples,
+    judge: &LoadedJudge,
     settings: &CheckSettings,
     on_example: &(dyn Fn(usize, &CheckedExample) + Sync),
     interrupt: &CancellationToken,
@@ -129,7 +130,7 @@ pub async fn check_judge(
         let looked = tokio::select! {
             biased;
             () = interrupt.cancelled() => None,
-            looked = look((&asker, &redactor), &examples.asked, example, case) => Some(looked),
+            looked = look(&asker, &redactor, &examples.asked, example, case) => Some(looked),
         };
         let Some(looked) = looked else {
             checked.interrupted = true;
@@ -164,7 +165,8 @@ impl CheckedJudge {
 }
 
 async fn look(
-    (judge, redactor): (&Judge, &Redactor),
+    judge: &Judge,
+    redactor: &Redactor,
     asked: &LlmJudge,
     example: &JudgeExample,
     case: &Case,

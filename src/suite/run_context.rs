@@ -110,8 +110,8 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let how = (reads, self.evaluating());
-        let (mut executed, log) = Box::pin(self.played(scenario, baseline, how)).await;
+        let played = self.played(scenario, baseline, reads, self.evaluating());
+        let (mut executed, log) = Box::pin(played).await;
         let trajectory = &executed.trajectory;
         let mut notes = self.keep(scenario, trajectory, log.as_ref());
         notes.append(&mut executed.notes);
@@ -228,8 +228,8 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let how = (reads, Evaluating::Not);
-        Box::pin(self.played(scenario, baseline, how)).await.0
+        let played = self.played(scenario, baseline, reads, Evaluating::Not);
+        Box::pin(played).await.0
     }
 
     /// Runs the scenario without keeping the run; returns with it what containers and servers have said.
@@ -237,11 +237,17 @@ impl RunContext {
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
-        how: (Reads, Evaluating<'_>),
+        reads: Reads,
+        evaluating: Evaluating<'_>,
     ) -> (Executed, Option<Redacted<String>>) {
-        let ran = self
-            .suite
-            .execute(scenario, baseline, how, &self.slot, &*self.progress);
+        let ran = self.suite.execute(
+            scenario,
+            baseline,
+            reads,
+            evaluating,
+            &self.slot,
+            &*self.progress,
+        );
         let (mut executed, _, log) = self.executed(scenario, Box::pin(ran).await);
         let trajectory = &mut executed.trajectory;
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));

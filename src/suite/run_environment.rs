@@ -56,7 +56,8 @@ impl Around {
         scenario: &Scenario,
         servers: &[Server],
         secrets: &mut Secrets,
-        (supervisor, interrupt): (Option<PathBuf>, CancellationToken),
+        supervisor: Option<PathBuf>,
+        interrupt: CancellationToken,
     ) -> Result<Self, SetupError> {
         let mut around = Self {
             supervisor,
@@ -106,7 +107,8 @@ impl Around {
         &'a self,
         scenario: &'a Redacted<Scenario>,
         trajectory: &'a Redacted<Trajectory>,
-        (containers, redactor): (&'a ContainerSlot, &'a Redactor),
+        containers: &'a ContainerSlot,
+        redactor: &'a Redactor,
     ) -> AroundRun<'a> {
         AroundRun {
             around: self,

@@ -7,8 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::suite_context::SuiteContext;
-use super::{Jobs, Settings, addresses, give_servers, llm_judge};
+use super::{Jobs, Settings, SuiteContext, addresses, give_servers, llm_judge};
 use crate::model::container::Reset;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
@@ -162,15 +161,15 @@ fn shares(scenario: &Scenario, settings: &Settings, context: &SuiteContext) -> b
 /// What a run of a scenario shares with others, in words that are the same for the same thing: a server that outlives its runs, a port of this
 /// machine that is always the same, a container that is not its own, and whatever its commands before and after reset.
 pub fn shared(scenario: &Scenario, settings: &Settings) -> BTreeSet<String> {
-    things(scenario, (&settings.servers, settings.containers))
+    things(scenario, &settings.servers, settings.containers)
 }
 
 /// Whether a run of a scenario uses something that another run may be using at the same time.
 pub(super) fn uses_what_outlives(scenario: &Scenario, context: &SuiteContext) -> bool {
-    !things(scenario, (&context.servers, context.containers.is_some())).is_empty()
+    !things(scenario, &context.servers, context.containers.is_some()).is_empty()
 }
 
-fn things(scenario: &Scenario, (given, containers): (&[Server], bool)) -> BTreeSet<String> {
+fn things(scenario: &Scenario, given: &[Server], containers: bool) -> BTreeSet<String> {
     let mut own = scenario.servers.clone();
     give_servers(&mut own, given);
     let servers = own.iter().chain(&scenario.upstreams);

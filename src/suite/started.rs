@@ -43,7 +43,9 @@ impl Port {
         let free = (first..count)
             .chain(0..first)
             .map(|it| RANGE.start + it)
-            .find(|it| is_free(*it) && TAKEN.lock().insert(*it));
+            .find(|it| {
+                TcpListener::bind((Ipv4Addr::LOCALHOST, *it)).is_ok() && TAKEN.lock().insert(*it)
+            });
         free.map(Self).ok_or_else(|| {
             none(format!(
                 "all from {} to {} are taken",
@@ -62,10 +64,6 @@ impl Drop for Port {
     fn drop(&mut self) {
         TAKEN.lock().remove(&self.0);
     }
-}
-
-fn is_free(port: u16) -> bool {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
 /// How long somebody who listens on this machine may take to take a connection.
@@ -147,10 +145,6 @@ impl StartedServer {
         std::iter::once(format!("server `{}` is running", self.name))
             .chain(self.process.last_words())
             .collect()
-    }
-
-    fn log(&self) -> String {
-        self.process.output()
     }
 
     async fn stop(&mut self) {
@@ -280,7 +274,7 @@ impl StartedServers {
     pub(crate) fn logs(&self) -> impl Iterator<Item = (String, String)> {
         self.servers
             .iter()
-            .map(|it| (format!("server {}", it.name), it.log()))
+            .map(|it| (format!("server {}", it.name), it.process.output()))
     }
 }
 
@@ -290,8 +284,8 @@ mod tests {
 
     #[test]
     fn no_port_is_given_twice_at_once() {
-        let ports: Vec<Port> = (0..2000).map(|_| super::Port::free().unwrap()).collect();
-        let mut numbers: Vec<u16> = ports.iter().map(super::Port::number).collect();
+        let ports: Vec<Port> = (0..2000).map(|_| Port::free().unwrap()).collect();
+        let mut numbers: Vec<u16> = ports.iter().map(Port::number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), ports.len());

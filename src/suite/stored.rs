@@ -8,21 +8,22 @@ use std::time::Instant;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::evaluating;
+use super::addresses::Addresses;
 use super::outcome::{Error, Files, Finished, LaidDown, Sides};
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};
 use super::stored_run::{CURRENT, StoredRun, StoredScenario};
-use super::unrun::redacted;
+use super::{agents, evaluating, source};
 use crate::model::called::{Called, Selection};
+use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Scenario, Server};
 use crate::model::suite::{NotRun, ScenarioResult, SuiteResult};
 use crate::published::result::{self, Side};
 use crate::redact::{Redactor, Secrets};
 use crate::store::{self, RESULT, Runs, STATE};
-use crate::{git, input};
+use crate::{git, input, scenario_file};
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]
@@ -241,4 +242,29 @@ pub fn stored_sides(folder: &Path, scenario: &result::Scenario, gone: &mut Vec<S
         load(&scenario.baseline, beside.baseline_path(id)),
         load(&scenario.current, beside.path(id)),
     ]
+}
+
+/// Takes what a scenario declares to be secret out of texts.
+pub fn redactor_of(scenario: &Scenario) -> Redactor {
+    let mut secrets = Secrets::default();
+    let _ = redacted(scenario, &mut secrets);
+    Redactor::new(&secrets, &scenario.redaction)
+}
+
+/// A scenario that is not run, without the secrets that it declares, or that its servers and its agent are given, which
+/// are added to `all`.
+pub(super) fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
+    let mut secrets = Secrets::given_to(&scenario.redaction);
+    let scenario = &*source::resolved(scenario);
+    let addresses = Addresses::anywhere(scenario, &scenario.servers);
+    let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
+    // A name that cannot be resolved has no value, so no secret.
+    let expanded = scenario_file::expand_servers(&scenario.servers, lookup);
+    for (_, variables) in expanded.into_iter().flatten() {
+        secrets.environment("", &variables);
+    }
+    let _ = agents::reach(scenario, &mut secrets);
+    all.extend(&secrets);
+    all.of_scenario(&scenario.redaction);
+    Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
 }

@@ -64,7 +64,8 @@ impl SuiteContext {
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
         containers: Option<Arc<Session>>,
-        (budget, judges): (Option<Arc<Budget>>, &Judges),
+        budget: Option<Arc<Budget>>,
+        judges: &Judges,
         interrupt: CancellationToken,
     ) -> Self {
         let of_judges = Budget::of_judges(judges.budget, budget.clone());

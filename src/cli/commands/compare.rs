@@ -52,7 +52,7 @@ pub(in crate::cli) fn run(
                 return Err(Failure::usage(why).hint("`--against run:ID` names another stored run"));
             }
         };
-        return offline::compare(args, &scored, accepted, &reports, (output, console));
+        return offline::compare(args, &scored, accepted, &reports, output, console);
     }
     let folder = baselines(baseline);
     let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));

@@ -101,7 +101,7 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
                 .iter()
                 .filter(|it| it.scenario.is_none());
             let lost = lost.filter(|it| it.baseline.is_some()).count();
-            if lost > 0 && !scenarios.are_none() {
+            if lost > 0 && !scenarios.known.is_empty() {
                 let subject = plural(lost, "recording");
                 console.note(&format!(
                     "{subject} found no scenario, by folder, name or what was asked: the baseline is used when a scenario has its name (`mcp-eval list` shows which have none)"
@@ -223,7 +223,7 @@ fn of(found: Found, scenarios: &Scenarios) -> Read {
     let mut evidence = None;
     let trajectory = match found.refusal {
         Some(refusal) => Err(refusal),
-        None => read(&found, (&mut recording, &mut evidence), scenarios),
+        None => read(&found, &mut recording, &mut evidence, scenarios),
     };
     Read {
         recording,
@@ -273,7 +273,8 @@ impl Read {
 /// The trajectory of a recording, without what is secret by itself or by its scenario. Says which scenario that is.
 fn read(
     found: &Found,
-    (imported, evidence): (&mut Recording, &mut Option<Evidence>),
+    imported: &mut Recording,
+    evidence: &mut Option<Evidence>,
     scenarios: &Scenarios,
 ) -> Result<Redacted<Trajectory>, Failure> {
     let bytes = input::read(&found.path)
@@ -411,10 +412,6 @@ impl Scenarios {
         Self {
             known: known.collect(),
         }
-    }
-
-    fn are_none(&self) -> bool {
-        self.known.is_empty()
     }
 
     /// The scenario of a recording: the only one with its name and what it asks, else the one whose file is called like its folder, else the

@@ -45,17 +45,18 @@ pub(in crate::cli) fn run(
                 console.note(&format!("{number} of {of}: {}: {words}", example.name));
             }
         };
-        suite::check_judge((&examples, &judge), &settings, &on_example, &interrupt).await
+        suite::check_judge(&examples, &judge, &settings, &on_example, &interrupt).await
     });
     runtime.shutdown_background();
     bar.finish_and_clear();
     let checked = checked?;
-    let gate = gate(args, &checked);
+    let reasons = unmet(args, &checked);
+    let exit = exit(&checked, &reasons);
     match args.printed.format {
-        ResultFormat::Json => Console::document(&json::pretty(&document(&checked, &gate))),
-        ResultFormat::Terminal => console.result(&summary(&args.file, &checked, &gate)),
+        ResultFormat::Json => Console::document(&json::pretty(&document(&checked, reasons))),
+        ResultFormat::Terminal => console.result(&summary(&args.file, &checked, &reasons)),
     }
-    Ok(exit(&checked, &gate))
+    Ok(exit)
 }
 
 /// The judge that is judged.
@@ -79,7 +80,7 @@ fn bar(output: OutputArgs, console: Console, of: usize) -> ProgressBar {
 }
 
 /// What was asked of the judge, and is not so.
-fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
+fn unmet(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut at_least = |what: &str, found: Option<f64>, least: Option<f64>| {
         let Some(least) = least else { return };
@@ -118,13 +119,13 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
             _ => {}
         }
     }
-    Gate { reasons }
+    reasons
 }
 
-fn exit(checked: &CheckedJudge, gate: &Gate) -> Exit {
+fn exit(checked: &CheckedJudge, reasons: &[String]) -> Exit {
     if checked.interrupted {
         Exit::Interrupted
-    } else if !gate.passes() && checked.agreement.count() > 0 {
+    } else if !reasons.is_empty() && checked.agreement.count() > 0 {
         Exit::Failed
     } else if checked.is_complete() {
         Exit::Passed
@@ -133,7 +134,7 @@ fn exit(checked: &CheckedJudge, gate: &Gate) -> Exit {
     }
 }
 
-fn summary(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
+fn summary(file: &Path, checked: &CheckedJudge, reasons: &[String]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for example in &checked.examples {
         let place = format!("{} ({}:{})", example.name, file.display(), example.line);
@@ -199,7 +200,7 @@ fn summary(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
             more => format!(", {more} votes from the cache"),
         }
     ));
-    lines.extend(gate.reasons.iter().map(|it| format!("failed: {it}")));
+    lines.extend(reasons.iter().map(|it| format!("failed: {it}")));
     lines.join("\n") + "\n"
 }
 
@@ -234,18 +235,6 @@ fn percent(share: Option<f64>) -> String {
 
 /// The version of the document; it changes when a reader of an older one could misunderstand it.
 const FORMAT_VERSION: u32 = 1;
-
-/// What was asked of the judge.
-pub(super) struct Gate {
-    /// What is not so.
-    pub(super) reasons: Vec<String>,
-}
-
-impl Gate {
-    pub(super) fn passes(&self) -> bool {
-        self.reasons.is_empty()
-    }
-}
 
 /// How a judge did on labelled examples.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -333,13 +322,13 @@ struct VerdictDocument {
     problem: Option<String>,
 }
 
-pub(super) fn document(checked: &CheckedJudge, gate: &Gate) -> JudgeDocument {
+pub(super) fn document(checked: &CheckedJudge, reasons: Vec<String>) -> JudgeDocument {
     JudgeDocument {
         format_version: FORMAT_VERSION,
         model: checked.model.clone(),
         complete: checked.is_complete(),
-        passed: gate.passes(),
-        reasons: gate.reasons.clone(),
+        passed: reasons.is_empty(),
+        reasons,
         examples: checked.examples.len(),
         agreement: agreement(&checked.agreement),
         order_bias: flips(&checked.order),

@@ -5,7 +5,6 @@ pub(super) mod clean;
 pub(super) mod compare;
 pub(super) mod datasets;
 pub(super) mod db;
-pub(super) mod explain;
 pub(super) mod help;
 pub(super) mod history;
 pub(super) mod import;

@@ -243,10 +243,8 @@ fn scenarios(args: &RetrievalArgs) -> Result<Vec<Scenario>, Failure> {
         let mut scenario = measured::measuring(
             &base,
             Measurement::Retrieval(Box::new(task)),
-            (
-                format!("retrieval/{golden}/{}", plain(&name)),
-                format!("{golden}, asked of {name}"),
-            ),
+            format!("retrieval/{golden}/{}", plain(&name)),
+            format!("{golden}, asked of {name}"),
         );
         if args.scenario.is_none() {
             scenario.timeouts.tool = LIMIT;

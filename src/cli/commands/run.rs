@@ -26,7 +26,7 @@ pub(in crate::cli) fn run(
     let (reporting, no_report) = args.execute.reported();
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
-    let one = |round: &Round| one(round, args, purpose, &reports, (output, console));
+    let one = |round: &Round| one(round, args, purpose, &reports, output, console);
     let watch = Watch {
         select: &args.select,
         purpose,
@@ -44,7 +44,8 @@ fn one(
     args: &RunArgs,
     purpose: Purpose<'_>,
     reports: &Reports,
-    (output, console): (OutputArgs, Console),
+    output: OutputArgs,
+    console: Console,
 ) -> Result<Exit, Failure> {
     let args_of_plan = (&args.select, &args.plan, &args.execute);
     let mut to_run = match to_run(round, args_of_plan, (purpose, "run"), console)? {

@@ -110,7 +110,8 @@ fn scenario(args: &SecurityArgs) -> Result<Scenario, Failure> {
     Ok(measured::measuring(
         &measured::blank(first)?,
         Measurement::Security(Box::new(task)),
-        (format!("security/{of}"), format!("scanners, on {of}")),
+        format!("security/{of}"),
+        format!("scanners, on {of}"),
     ))
 }
 

@@ -16,9 +16,8 @@ use crate::report::history::{Asked, measured};
 use crate::report::html::dashboard::{self, Around};
 use crate::report::html::{self, link, page_name};
 use crate::serve::folder::shown;
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::serve::{Problem, Server};
 use crate::store::database::{HistoryFilter, ResultFilter, id_in_files};
 use crate::suite::series;
 

@@ -1,4 +1,4 @@
-//! `GET /`: what runs, what broke, what waits for somebody, what there is to run; and `GET /live`, the same whenever it changes.
+//! `GET /`: what runs, what broke, what waits for somebody, what there is to run; `GET /live`, the same whenever it changes; and `POST /run`, the form that runs it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,13 +14,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::history::latest;
-use super::reply::{self, frame, own_page};
+use super::reply::{self, elsewhere, frame, own_page, refused};
 use super::served::{Looked, look, undecidable};
+use super::visitor::Sent;
 use crate::http_server::stream_response;
 use crate::report::html::dashboard::{self, Home, Running, Waits};
-use crate::serve::listen::{Since, event_stream, idle, last_event_id};
-use crate::serve::server::Server;
+use crate::serve::execute::{self, How};
+use crate::serve::folder::{Folder, shown};
+use crate::serve::health::{Since, event_stream, idle, last_event_id};
 use crate::serve::sessions::Visitor;
+use crate::serve::wire::case::{RunRequest, ScenarioRequest};
+use crate::serve::wire::commands::CompareRequest;
+use crate::serve::{Problem, Server, asked, commands};
 use crate::{json, redact};
 
 /// How many names of what waits are shown.
@@ -153,4 +158,74 @@ fn now(server: &Server) -> Value {
         "running": lines.collect::<Vec<_>>(),
         "waiting": waits.words(),
     })
+}
+
+pub(super) async fn post_run(State(server): State<Arc<Server>>, sent: Sent) -> Response {
+    let scenario = sent.fields.scenario;
+    let begun = tokio::task::block_in_place(|| match sent.fields.command.as_str() {
+        "compare" => compare(&server, scenario),
+        "run" => run(&server, scenario),
+        _ => Err(Problem::at("", "The form does not say what to do.")),
+    });
+    match begun {
+        Ok(()) => elsewhere("/", None),
+        Err(problem) => refused(&server, &sent.visitor, problem),
+    }
+}
+
+/// As `POST /api/test/run` does it.
+fn run(server: &Arc<Server>, scenario: String) -> Result<(), Problem> {
+    let name = shown(&scenario);
+    let folder = Folder::new(&server.options.root);
+    let request = RunRequest::Scenario(ScenarioRequest {
+        scenario,
+        agent_config: None,
+        timeout: None,
+    });
+    let prepared = asked::only(asked::prepare(request, &server.options, &folder)?)?;
+    let admitted = execute::admit(server, vec![prepared])?;
+    let how = How {
+        beside: 1,
+        fail_fast: false,
+    };
+    go_on(server, name, async move |server| {
+        let running = execute::start(&server, admitted, how).await?;
+        let done = running.work.await;
+        done.unwrap_or_else(|_| Err(Problem::ours("the run itself failed: this is a bug")))?;
+        Ok(())
+    });
+    Ok(())
+}
+
+/// As `POST /api/test/compare` does it; what changed is kept for review where that is allowed.
+fn compare(server: &Arc<Server>, scenario: String) -> Result<(), Problem> {
+    let name = shown(&scenario);
+    let request = CompareRequest {
+        scenarios: vec![scenario],
+        pending: server.options.allowed.write,
+        ..CompareRequest::default()
+    };
+    let waiting = commands::comparison(server, &request)?;
+    go_on(server, name, async move |server| {
+        commands::compared(&server, waiting, &request).await?;
+        Ok(())
+    });
+    Ok(())
+}
+
+/// Does something while nobody waits for it. Why it could not be done is shown on the board.
+fn go_on<F>(server: &Arc<Server>, name: String, work: impl FnOnce(Arc<Server>) -> F)
+where
+    F: Future<Output = Result<(), Problem>> + Send + 'static,
+{
+    let work = work(Arc::clone(server));
+    let server = Arc::clone(server);
+    tokio::spawn(async move {
+        if let Err(problem) = work.await {
+            let why = problem.into_reply().error;
+            server
+                .board
+                .trouble(format!("{name} could not be run: {why}"));
+        }
+    });
 }

@@ -5,14 +5,12 @@
 //! | `visitor` | who is let in, sessions, and what forms must bring |
 //! | `reply` | pages with their headers |
 //! | `home`, `served` | what runs, broke and waits; the same while it happens |
-//! | `run` | what forms do |
 //! | `runs`, `pending`, `history` | pages of the report |
 
 mod history;
 mod home;
 mod pending;
 mod reply;
-mod run;
 mod runs;
 mod served;
 mod visitor;
@@ -47,7 +45,7 @@ pub(super) fn router() -> Router<Arc<Server>> {
         .route("/sign-in/{code}", get(visitor::by_code))
         .route("/sign-out", post(visitor::end).get(visitor::first_page))
         .route("/live", get(home::live))
-        .route("/run", post(run::post).get(visitor::first_page))
+        .route("/run", post(home::post_run).get(visitor::first_page))
         .route("/review", post(pending::post).get(visitor::first_page))
         .route("/results/{id}", get(history::result))
         .route("/runs/{run}/{*page}", get(runs::get))

@@ -14,10 +14,9 @@ use crate::report::html::{self, page_name};
 use crate::report::{causes, document};
 use crate::serve::commands::{self, waiting};
 use crate::serve::folder::{Folder, shown};
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
 use crate::serve::wire::commands::ReviewRequest;
+use crate::serve::{Problem, Server};
 use crate::suite::Waiting;
 
 pub(super) async fn get(

@@ -13,9 +13,8 @@ use axum::response::Response;
 
 use crate::redact;
 use crate::report::html::{self, dashboard};
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::serve::{Problem, Server};
 use crate::store::database::DatabaseError;
 
 /// What all policies say.

@@ -13,9 +13,8 @@ use serde::Deserialize;
 use super::reply::{elsewhere, own_page, refused};
 use crate::http_server::is_secret;
 use crate::report::html::dashboard;
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::serve::{Problem, Server};
 
 /// How long a browser may take to send a form.
 const PATIENCE: Duration = Duration::from_secs(10);

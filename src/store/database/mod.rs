@@ -10,11 +10,11 @@
 //! | file | what is there |
 //! |---|---|
 //! | `handle` | what others have of it: what it is asked and given is handed to its thread |
-//! | `place`, `ids` | where a database is, what is kept in it, what results are called by |
+//! | `place` | where a database is, what is kept in it |
 //! | `worker` | the thread that has the connection, and what it does when that is lost or the file is damaged |
 //! | `connection`, `sqlite`, `postgres` | what both kinds can do, and each of them |
 //! | `schema`, `tables.sql`, `views.sql` | the migrations, and what is wrong with a file that can be opened |
-//! | `head`, `finished` | what is written of a run and of a result |
+//! | `head`, `finished` | what is written of a run and of a result, and what results are called by |
 //! | `write`, `rebuild` | how it gets there: as it happens, and from files, one of which holds what the others do not |
 //! | `results`, `history` | what is asked for |
 //! | `prune` | rows that go, and runs that were killed |
@@ -27,7 +27,6 @@ mod finished;
 mod handle;
 mod head;
 mod history;
-mod ids;
 mod place;
 mod postgres;
 mod prune;
@@ -41,9 +40,8 @@ mod write;
 pub use self::connection::DatabaseError;
 pub use self::finished::{Declared, FinishedScenario};
 pub use self::handle::Database;
-pub use self::head::{RunHead, RunState};
+pub use self::head::{RunHead, RunState, id_in_files, result_id, run_again, scenario_of};
 pub use self::history::{HistoryFilter, HistoryRow};
-pub use self::ids::{id_in_files, result_id, run_again, scenario_of};
 pub use self::place::{DEFAULT, Options, Place};
 pub use self::prune::Pruned;
 pub use self::rebuild::Rebuilt;

@@ -125,7 +125,7 @@ pub(super) fn add(
                 continue;
             }
             results += u64::from(found.is_none());
-            let rows = rows((document, scenario), folder, &beside);
+            let rows = rows(document, scenario, folder, &beside);
             write::result(connection, &id, &rows)?;
         }
         if was_killed {
@@ -143,7 +143,8 @@ pub(super) fn add(
 }
 
 fn rows(
-    (document, scenario): (&Redacted<ResultDocument>, Redacted<Scenario>),
+    document: &Redacted<ResultDocument>,
+    scenario: Redacted<Scenario>,
     folder: &Path,
     beside: &Beside,
 ) -> Rows {

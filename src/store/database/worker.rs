@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use super::connection::{Connection, DatabaseError, Fault, transaction};
 use super::finished::{FinishedScenario, Rows};
-use super::head::{RunHead, RunState};
-use super::ids::result_id;
+use super::head::{RunHead, RunState, result_id};
 use super::place::{DEFAULT, Options, Place};
 use super::postgres::Postgres;
 use super::prune::settle;

@@ -13,8 +13,7 @@ use crate::model::measurement::{Measurement, Retrieval};
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Allowed;
 use crate::suite::outcome::result;
-use crate::suite::replay;
-use crate::suite::run_context::RunContext;
+use crate::suite::{RunContext, replay};
 
 impl Once<'_> {
     /// The figures that are held against what comes.

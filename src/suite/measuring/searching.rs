@@ -153,7 +153,7 @@ impl Searching {
         let mut problems = Vec::new();
         let mut in_a_row = 0;
         for (at, query) in queries.iter().enumerate() {
-            self.tell(asker, (number, at), query);
+            self.tell(asker, number, at, query);
             let came = asker.ask(&query.text, ASKED).await;
             self.asked.lock().count += 1;
             match came {
@@ -185,7 +185,7 @@ impl Searching {
         so_far.trouble = so_far.trouble.or(trouble);
     }
 
-    fn tell(&self, asker: &Asker<'_, '_, '_>, (run, at): (u16, usize), query: &Query) {
+    fn tell(&self, asker: &Asker<'_, '_, '_>, run: u16, at: usize, query: &Query) {
         let of = self.sets.golden.queries.len();
         let run = if self.task.runs > 1 {
             format!("run {run} of {}, ", self.task.runs)

@@ -36,7 +36,8 @@ pub(crate) async fn connect(
     targets: &[Target],
     gateway: Option<(GatewayPlace, Option<AskAgain>)>,
     asking: Asking<'_>,
-    (stamp, secrets): (&Stamp, &Secrets),
+    stamp: &Stamp,
+    secrets: &Secrets,
 ) -> Result<Proven, SetupError> {
     let report = |doing: &str| (asking.observer).progress(Progress::Preparing { doing });
     let is_covered = |it: &&Target| proofs.iter().any(|proof| proof.servers.contains(&it.name));
@@ -101,10 +102,12 @@ pub(crate) async fn connect(
         None => Connection::Tools(together),
         Some((place, ask_again)) => {
             let check = Arc::new(AgentSessionCheck::new(
-                (proofs, targets),
+                proofs,
+                targets,
                 asking,
                 secrets,
-                (together.catalogue().clone(), stamp.clone()),
+                together.catalogue().clone(),
+                stamp.clone(),
             ));
             let known = Some((together as Box<dyn Tools>, check as Arc<dyn SessionCheck>));
             let opened = mcp::open_gateway(targets, known, place, ask_again, &report).await?;
@@ -208,10 +211,12 @@ impl Observer for NoProgress {
 
 impl AgentSessionCheck {
     pub(super) fn new(
-        (proofs, targets): (&[Proof], &[Target]),
+        proofs: &[Proof],
+        targets: &[Target],
         asking: Asking<'_>,
         secrets: &Secrets,
-        (catalogue, stamp): (Catalogue, Stamp),
+        catalogue: Catalogue,
+        stamp: Stamp,
     ) -> Self {
         Self {
             scenario: Arc::new(asking.scenario.clone()),

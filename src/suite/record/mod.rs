@@ -14,8 +14,7 @@ use std::sync::Arc;
 use super::measuring::Doing;
 use super::outcome::result;
 use super::play::play;
-use super::run_context::RunContext;
-use super::{Error, Finished, Settings, Suite, ci, replay};
+use super::{Error, Finished, RunContext, Settings, Suite, ci, replay};
 use crate::model::comparison::Comparison;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -38,7 +37,8 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
         Baselines::new(folder)
     };
     play(
-        ("record", Doing::Record),
+        "record",
+        Doing::Record,
         suite,
         settings,
         |scenario, run_context| {

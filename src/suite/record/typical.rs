@@ -53,12 +53,13 @@ pub(crate) async fn take(
     let mut notes = Vec::new();
     for number in 1..=settings.times {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
-        let look = may_be_kept(scenario, (number, settings.times), others_are_fine);
+        let look = may_be_kept(scenario, number, settings.times, others_are_fine);
         let playing = Box::pin(play(
             scenario,
             replayed,
             run_context,
-            (number, settings),
+            number,
+            settings,
             look,
         ))
         .await;
@@ -197,7 +198,8 @@ async fn play(
     scenario: &Scenario,
     replayed: Option<&Arc<Redacted<Trajectory>>>,
     run_context: &RunContext,
-    (number, settings): (u16, &Settings),
+    number: u16,
+    settings: &Settings,
     look: bool,
 ) -> Result<(Played, Vec<String>), Box<ScenarioResult>> {
     let times = settings.times;

@@ -432,7 +432,7 @@ impl Patience {
 mod tests {
     use std::time::Duration;
 
-    use super::{ALL_CALLS, Patience};
+    use super::ALL_CALLS;
 
     /// How many calls are made of a server with so many tools that take this long, and how long all of that takes.
     fn played(tools: usize, takes: u64) -> (usize, Duration) {

@@ -32,7 +32,7 @@ pub(in crate::cli) fn run(
     let taken = agree::take(&parts, args.allow_overlap)?;
     let holes = agree::holes(&parts, &taken);
     reports.begin(&Round::default(), "merge")?;
-    let mut whole = Whole::new(&parts, &taken, &holes, (args.allow_missing, &reports))?;
+    let mut whole = Whole::new(&parts, &taken, &holes, args.allow_missing, &reports)?;
     for note in whole.notes() {
         console.note(&note);
     }

@@ -45,7 +45,8 @@ impl Whole {
         parts: &[Part],
         taken: &Taken,
         holes: &[Hole],
-        (allow_missing, reports): (bool, &Reports),
+        allow_missing: bool,
+        reports: &Reports,
     ) -> Result<Self, Failure> {
         let runs = Runs::create(&RUNS, Timestamp::now())?;
         let first = &parts[0].result;
@@ -105,7 +106,7 @@ impl Whole {
         if result.scenarios.is_empty() {
             return Exit::Unchanged;
         }
-        gates::exit(result, (strict_statistics, strict))
+        gates::exit(result, strict_statistics, strict)
     }
 
     /// What a reader should know.

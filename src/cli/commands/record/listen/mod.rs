@@ -69,7 +69,8 @@ pub(super) fn run(
             servers,
             ours,
             containers.clone(),
-            (None, &Judges::default()),
+            None,
+            &Judges::default(),
             endings.abort,
         );
         context.takes_apart = takes_apart;
@@ -111,7 +112,7 @@ pub(super) fn run(
                 progress: &progress,
                 abort,
             };
-            keep(plan, ran, &player, (args, console)).await
+            keep(plan, ran, &player, args, console).await
         };
         for note in slot.release(false).await {
             console.note(&note);
@@ -144,7 +145,8 @@ async fn keep(
     plan: Plan,
     ran: FinishedRun,
     player: &Player<'_>,
-    (args, console): (&RecordArgs, Console),
+    args: &RecordArgs,
+    console: Console,
 ) -> Result<Exit, Failure> {
     let FinishedRun {
         mut trajectory,
@@ -340,7 +342,7 @@ async fn keep_result(
     let options = ReportOptions::of(&reports, args.execute.kept.keep.0, baselines);
     let document = finish::keep(&finished, &options, console);
     if let Some(database) = &finished.database {
-        let notes = keep_only(database, &finished, &document, (scenario, redactor)).await;
+        let notes = keep_only(database, &finished, &document, scenario, redactor).await;
         database::tell(&notes, console);
     }
     Ok(())
@@ -397,7 +399,8 @@ impl Player<'_> {
             let again = self.context.execute(
                 scenario,
                 Some(&played),
-                (Reads::Once, Evaluating::Not),
+                Reads::Once,
+                Evaluating::Not,
                 slot,
                 progress,
             );
