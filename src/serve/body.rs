@@ -16,7 +16,8 @@ use serde_json::Value;
 use super::problem::Problem;
 use super::wire::reply::Misfit;
 use crate::http_server::{is_json, read_body};
-use crate::{json, json_schema};
+use crate::json;
+use crate::json_schema;
 
 /// The longest body that is read, in bytes.
 const LONGEST: usize = 4 * 1024 * 1024;

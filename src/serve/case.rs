@@ -20,7 +20,8 @@ use crate::model::scenario::{
 };
 use crate::redact::{Redactor, Secrets};
 use crate::report::command;
-use crate::{scenario_file, suite};
+use crate::scenario_file;
+use crate::suite;
 
 /// What the ids of test cases begin with, so that they are none of scenario files.
 const TEST_CASES: &str = "@test-cases";

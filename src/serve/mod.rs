@@ -60,8 +60,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::folder::Folder;
 use self::sessions::Sessions;
+use crate::http_server;
+use crate::input;
 use crate::store::own;
-use crate::{http_server, input, suite};
+use crate::suite;
 
 pub use self::options::{Allowed, Bounds, Finish, Options};
 // What most of the handlers need.

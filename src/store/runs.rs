@@ -19,13 +19,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::files::Held;
+use crate::input;
+use crate::json;
 use crate::model::redacted::Redacted;
 use crate::model::stamp::Git;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, Gate, Scenario, Summary};
 use crate::published::trajectory::to_json;
 use crate::store::files::{StoreError, cannot_write, check_links, write};
-use crate::{input, json};
 
 /// The document of a run, beside the trajectories it speaks of.
 pub const RESULT: &str = "result.json";

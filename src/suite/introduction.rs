@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::addresses::Addresses;
 use super::header_commands::PrintedHeaders;
 use super::{Error, Settings, SuiteContext};
+use crate::mcp;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::rules::Rules;
@@ -14,7 +15,7 @@ use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Outcome, ToolCall};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{SetupError, Tools};
-use crate::{mcp, score};
+use crate::score;
 
 /// An open session with the servers of a scenario that is to be.
 pub struct Introduction {

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use crate::mock;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::model::stamp::Servers;
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
-use crate::{mock, store};
+use crate::store;
 
 /// The scenario with all servers of its main baseline, which lies in the file `path`, in place of its own.
 ///

@@ -14,6 +14,7 @@ use super::patience::Patience;
 use super::prepare::Prepared;
 use super::{Judges, recorded, source};
 use crate::docker::Session;
+use crate::git;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
@@ -23,7 +24,7 @@ use crate::model::suite_file::Retries;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
-use crate::{git, scenario_file};
+use crate::scenario_file;
 
 /// What all runs of one command share.
 pub(crate) struct SuiteContext {

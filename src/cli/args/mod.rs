@@ -4,7 +4,6 @@ mod database;
 mod discovery;
 mod examples;
 mod execute;
-mod init;
 mod look;
 mod output;
 mod select;
@@ -27,7 +26,6 @@ pub(super) use execute::{
     AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, JudgeCheckArgs,
     JudgeCommand, MergeArgs, Preset, ScoreArgs,
 };
-pub(super) use init::{AddedCall, InitArgs, Workflow};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReviewArgs, ValidateArgs};
 pub(super) use output::{
     Asked, Color, Format, OutputArgs, ReportChoice, ReportingArgs, ResultFormat,
@@ -38,8 +36,8 @@ pub(super) use suite::{
     AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
 };
 pub(super) use upkeep::{
-    CleanArgs, CompletionsArgs, HelpArgs, ImportArgs, ImportedTool, ManArgs, ScanArgs, SchemaArgs,
-    SchemaKind,
+    AddedCall, CleanArgs, CompletionsArgs, HelpArgs, ImportArgs, ImportedTool, InitArgs, ManArgs,
+    ScanArgs, SchemaArgs, SchemaKind, Workflow,
 };
 
 /// Find out whether a change breaks how AI agents use your tools.

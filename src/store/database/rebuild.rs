@@ -16,12 +16,13 @@ use super::connection::{Connection, Fault, transaction};
 use super::finished::Rows;
 use super::write::{self, Identity};
 use super::{Declared, FinishedScenario, RunHead, RunState, result_id};
+use crate::input;
+use crate::json;
 use crate::model::redacted::Redacted;
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::store::read::{load_ended, load_result};
 use crate::store::runs::is_held;
 use crate::store::{self, Runs, load};
-use crate::{input, json};
 
 /// What was added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
