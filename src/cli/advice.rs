@@ -1,4 +1,4 @@
-//! What the loader cannot judge of a scenario's `scoring` section: whether its paths can be read, and whether its rules can have an effect.
+//! Findings in a scenario's `scoring` section that the loader cannot make: paths that cannot be read, and rules without an effect.
 
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::rules::ErrorSign;

@@ -1,4 +1,4 @@
-//! What a result says of how it was called: the options that decide what is run and how it is judged, as the user wrote them.
+//! The call of a command, as its result tells it: the options that decide what is run and how it is judged, as the user wrote them.
 
 use std::path::Path;
 

@@ -7,12 +7,10 @@ use std::sync::OnceLock;
 use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::args::{Color, OutputArgs};
-use crate::cli::failure::Failure;
-use crate::cli::github;
-use crate::redact;
+use crate::cli::{Failure, ci};
 use crate::report::terminal::{Style, Verbosity};
 use crate::report::wrap;
-use crate::text;
+use crate::{redact, text};
 
 /// Where output goes, and how.
 #[derive(Debug, Clone, Copy)]
@@ -155,8 +153,8 @@ fn shown(text: &str) -> String {
 
 /// A text for people as it may stand in the log of a job, whose runner takes some lines for commands.
 fn logged(text: &str) -> Cow<'_, str> {
-    if github::is_workflow() {
-        github::without_commands(text)
+    if ci::is_github_workflow() {
+        ci::without_commands(text)
     } else {
         Cow::Borrowed(text)
     }

@@ -5,16 +5,14 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::cli::args::ProxyArgs;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::exit::{Exit, Failure};
 use crate::discovery::golden::{Corpus, Golden};
 use crate::discovery::places::Document;
 use crate::discovery::search;
-use crate::input;
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file::Finding;
-use crate::suite;
+use crate::{input, suite};
 
 /// Reads a file of JSON.
 ///

@@ -1,9 +1,7 @@
 //! The results database as the command line names it.
 
 use super::args::{DatabaseArgs, DbPlaceArgs};
-use super::console::Console;
-use super::failure::Failure;
-use super::runtime;
+use super::{Console, Failure, runtime};
 use crate::redact;
 use crate::store::database::{DEFAULT, Database, DatabaseError, Options, Place};
 use crate::suite::RUNS;

@@ -6,18 +6,15 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::args::{ExecuteArgs, Format, PlanArgs, ReportingArgs};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::suite::judge_budget;
 use crate::cli::to_run::ToRun;
-use crate::json;
+use crate::cli::{Console, Exit, Failure};
 use crate::model::measurement::Measurement;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::usage::cost_words;
 use crate::published::result::Shard;
-use crate::suite;
 use crate::text::{self, plural, several};
+use crate::{json, suite};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]

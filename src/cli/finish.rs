@@ -5,19 +5,10 @@ use std::path::{Path, PathBuf};
 use jiff::civil::Date;
 
 use crate::cli::args::{Format, OutputArgs};
-use crate::cli::console::Console;
-use crate::cli::database;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::gate_sentence;
-use crate::cli::gates;
-use crate::cli::github;
-use crate::cli::links;
 use crate::cli::pages::{copy_sides, point_latest, write_pages};
+use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{INDEX, Reports, Source};
-use crate::cli::runtime;
-use crate::cli::seen_from::SeenFrom;
-use crate::cli::shuffle;
+use crate::cli::{Console, Exit, Failure, ci, database, gates, links, runtime, shuffle};
 use crate::model::suite_file::SuiteFile;
 use crate::published::result::{self, Bisected, ResultDocument, Shard};
 use crate::redact;
@@ -136,7 +127,7 @@ pub(super) fn finish(
         (Some(_), _) => Exit::Incomplete,
         (None, _) if result.interrupted => Exit::Interrupted,
         (None, Some(exit)) => exit,
-        (None, None) => gates::exit(&result, (options.strict_statistics, options.strict)),
+        (None, None) => gates::exit(&result, options.strict_statistics, options.strict),
     };
     let mut found = Found {
         result,
@@ -164,7 +155,7 @@ pub(super) fn keep(
     let exit = if result.interrupted {
         Exit::Interrupted
     } else {
-        gates::exit(&result, (options.strict_statistics, options.strict))
+        gates::exit(&result, options.strict_statistics, options.strict)
     };
     set_gate(&mut result, exit, options);
     let mut found = Found {
@@ -378,12 +369,12 @@ impl Kept for Found<'_> {
 
 fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>) {
     let strict = (options.strict_statistics, options.strict);
-    gate_sentence::set(result, exit, options.threshold, strict);
+    gates::set(result, exit, options.threshold, strict);
 }
 
 /// Adds the result to the summary of a job, where this is a step of one. It is for people, and decides nothing.
 pub(super) fn add_to_summary(result: &ResultDocument, console: Console) {
-    if let Err(error) = github::add_to_summary(result) {
+    if let Err(error) = ci::add_to_summary(result) {
         console.note(&format!(
             "note: the summary of this job lacks the result: {error}"
         ));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use clap::ValueEnum;
 
 use crate::cli::args::{AgentChoice, Axis, AxisName};
-use crate::cli::failure::Failure;
+use crate::cli::exit::Failure;
 use crate::model::cell::{Cell, Setting};
 use crate::model::scenario::Scenario;
 use crate::scenario_file::folded;

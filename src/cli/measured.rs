@@ -1,19 +1,28 @@
-//! The outcome of a measurement of a search or of scanners, written to its folder.
+//! Measurements that are commands of their own, `retrieval` and `security`: each is a scenario that no file holds, runs as others do, and
+//! writes its outcome to its folder.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::json;
+use crate::cli::args::{DatabaseArgs, OutputArgs};
+use crate::cli::finish::{self, ReportOptions};
+use crate::cli::progress::{SuiteObserver, SuiteProgress};
+use crate::cli::reports::Reports;
+use crate::cli::suite::base;
+use crate::cli::{Console, Exit, Failure, database, runtime};
+use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
-use crate::published::measured::Status;
+use crate::model::scenario::{Agent, Scenario};
+use crate::published::measured::{Measured as Document, Status};
 use crate::redact::Redactor;
-use crate::store;
-use crate::text;
+use crate::run::{self, Progress};
+use crate::scenario_file::{self, Finding, Found, Options};
+use crate::suite::{self, Against, Jobs, Observer, ScenarioObserver, Settings, Suite};
+use crate::{json, store, text};
 
 /// The files of a measurement.
 const DOCUMENT: &str = "report.json";
@@ -166,4 +175,190 @@ pub(super) fn outdate<T: Serialize + DeserializeOwned>(
 /// Which file cannot be written.
 pub(super) fn check(folder: &Path) -> Result<(), Failure> {
     store::check_writable(&folder.join(DOCUMENT)).map_err(Failure::from)
+}
+
+/// A measurement may take as long as it takes.
+const WHOLE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// A scenario in which nothing happens.
+const BLANK: &str = "{ \"name\": \"measurement\", \"expected_trajectory\": [] }";
+
+/// How something is measured.
+pub(super) struct With<'a> {
+    pub(super) command: &'static str,
+    /// Another version of the system under test, which takes the part of the baseline.
+    pub(super) against: Option<&'a Against>,
+    pub(super) database: &'a DatabaseArgs,
+    /// How many runs and reports stay.
+    pub(super) keep: usize,
+    /// Whether containers are left alone.
+    pub(super) no_docker: bool,
+}
+
+/// What was measured.
+pub(super) struct Measured {
+    /// For each scenario, in order.
+    pub(super) documents: Vec<Document>,
+    pub(super) was_interrupted: bool,
+}
+
+/// A scenario without a system under test, which is said to come from this file.
+///
+/// # Errors
+///
+/// When it cannot be read, which ours can.
+pub(super) fn blank(path: &Path) -> Result<Scenario, Failure> {
+    // No defaults reach it, nor the servers of a client's configuration.
+    let nowhere = PathBuf::from("/dev/null");
+    let found = Found::below(nowhere, PathBuf::from("measurement.yaml")).holding(BLANK);
+    Ok(Scenario {
+        path: path.to_owned(),
+        servers: Vec::new(),
+        usual_servers: None,
+        ..first(&[found], "measurement")?
+    })
+}
+
+/// The scenario of a file, whose servers are asked.
+///
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub(super) fn read(path: &Path) -> Result<Scenario, Failure> {
+    let (found, findings) = scenario_file::find(&[PathBuf::from(path)]);
+    right(&findings)?;
+    first(&found, &path.display().to_string())
+}
+
+/// That nothing is wrong.
+fn right(findings: &[Finding]) -> Result<(), Failure> {
+    let errors = findings.iter().filter(|it| it.is_error());
+    let errors: Vec<Finding> = errors.cloned().collect();
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::invalid(&errors))
+    }
+}
+
+fn first(found: &[Found], shown: &str) -> Result<Scenario, Failure> {
+    // Nobody plays it: its servers are asked by the measurement itself.
+    let options = Options {
+        agent_given: true,
+        ..Options::default()
+    };
+    let loaded = scenario_file::load(found, &options);
+    right(&loaded.findings)?;
+    let first = loaded.scenarios.into_iter().next();
+    first.ok_or_else(|| Failure::usage(format!("{shown} holds no scenario")))
+}
+
+/// A scenario with the same system under test that measures something.
+pub(super) fn measuring(
+    base: &Scenario,
+    measurement: Measurement,
+    id: String,
+    name: String,
+) -> Scenario {
+    let mut scenario = Scenario {
+        id,
+        name,
+        enabled: true,
+        left_out: None,
+        description: None,
+        user_intent: None,
+        turns: Vec::new(),
+        tags: Vec::new(),
+        row_of: None,
+        agent: Agent::Scripted { calls: Vec::new() },
+        measurement: Some(measurement),
+        judge: None,
+        expected_trajectory: Vec::new(),
+        success_criteria: Vec::new(),
+        evaluators: Vec::new(),
+        ..base.clone()
+    };
+    scenario.timeouts.scenario = WHOLE;
+    scenario
+}
+
+/// Measures one scenario after the other, and keeps what comes of them among the runs.
+///
+/// # Errors
+///
+/// Why nothing could be measured at all.
+pub(super) fn measure(
+    scenarios: Vec<Scenario>,
+    with: &With<'_>,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Measured, Failure> {
+    let settings = Settings {
+        jobs: Jobs::AtMost(1),
+        containers: !with.no_docker,
+        database: database::of(with.database)?,
+        ..base()?
+    };
+    let runtime = runtime::running(settings.jobs, scenarios.len())?;
+    let finished = runtime.block_on(async {
+        let observer: Arc<dyn Observer> = if console.can_draw() && !output.no_progress {
+            let progress = SuiteProgress::new((with.command, scenarios.len()), output, console);
+            Arc::new(SuiteObserver(progress))
+        } else {
+            Arc::new(Waiting(console))
+        };
+        let suite = Suite {
+            scenarios,
+            observer,
+            interrupt: runtime::interruption(),
+        };
+        match with.against {
+            None => suite::measure_alone(with.command, suite, &settings).await,
+            Some(version) => suite::compare_against(with.command, suite, &settings, version).await,
+        }
+    });
+    runtime.shutdown_background();
+    let finished = finished?;
+    let reports = Reports::none();
+    let options = ReportOptions::of(&reports, with.keep, &settings.baselines);
+    let document = finish::keep_with_notes(&finished, &options, console)?;
+    // What could not even be begun has no report.
+    let lacking = document.scenarios.iter().find(|it| it.measured.is_none());
+    if let Some(lacking) = lacking.filter(|_| !document.interrupted) {
+        let problem = lacking.problem.as_ref();
+        let message = problem.map_or("nothing was measured", |it| &it.message);
+        let details = problem.iter().flat_map(|it| &it.details);
+        let failure = Failure::incomplete(message.to_owned());
+        return Err(details.fold(failure, |failure, it| failure.hint(it.clone())));
+    }
+    let scenarios = document.scenarios.into_iter();
+    Ok(Measured {
+        was_interrupted: document.interrupted,
+        documents: scenarios.filter_map(|it| it.measured).collect(),
+    })
+}
+
+/// Says in a log what is waited for, and nothing else.
+struct Waiting(Console);
+
+impl Observer for Waiting {
+    fn begins(&self, _: &Scenario) -> Arc<dyn ScenarioObserver> {
+        Arc::new(Self(self.0))
+    }
+}
+
+impl run::Observer for Waiting {
+    fn progress(&self, progress: Progress<'_>) {
+        if let Progress::Preparing { doing } = progress
+            && doing.starts_with("waiting")
+        {
+            self.0.note(doing);
+        }
+    }
+}
+
+impl ScenarioObserver for Waiting {
+    fn attempt(&self, _: u16, _: u16) -> Arc<dyn ScenarioObserver> {
+        Arc::new(Self(self.0))
+    }
 }

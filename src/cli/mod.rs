@@ -1,26 +1,17 @@
 //! The command line: arguments, settings, exit codes, what is printed, one file per command.
 
 mod advice;
-mod alone;
 mod args;
 mod called;
-mod checkout;
 mod ci;
-mod clock;
 mod commands;
 mod console;
 mod data_sets;
 mod database;
 mod dry_run;
 mod exit;
-mod failure;
-mod file_limit;
 mod finish;
-mod gate_sentence;
 mod gates;
-mod github;
-mod images;
-mod interrupt;
 mod keywise;
 mod links;
 mod matrix;
@@ -28,39 +19,38 @@ mod measured;
 mod not_kept;
 mod offline;
 mod old_habits;
-mod open;
 mod pages;
 mod paths;
 mod progress;
-mod refusal;
 mod reports;
 mod round;
 mod runs;
 mod runtime;
-mod scenario_name;
-mod seen_from;
 mod select;
 mod shuffle;
 mod stored;
-mod stored_rules;
 mod stray;
 mod suite;
 mod suite_file;
 mod to_run;
-mod tracked;
 mod watch;
 mod without_scenarios;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::args::{Cli, Color, Command};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::process;
+use crate::store::{self, STATE};
+use crate::{git, process};
+
+// What every command speaks and ends with.
+
+pub(in crate::cli) use self::console::Console;
+pub(in crate::cli) use self::exit::{Exit, Failure};
 
 /// Runs the program as its arguments ask and returns the code to exit with.
 pub fn main() -> ExitCode {
@@ -74,7 +64,7 @@ pub fn main() -> ExitCode {
             |()| Exit::Passed.into(),
         );
     }
-    file_limit::report();
+    report_file_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -87,7 +77,7 @@ pub fn main() -> ExitCode {
                 .map(|it| it.to_string_lossy().into_owned())
                 .collect();
             if let Some(failure) = old_habits::answer(&arguments).filter(|_| is_unknown) {
-                refusal::of_words(&arguments, &failure);
+                not_kept::of_words(&arguments, &failure);
                 Console::new(Color::Auto, false).failure(&failure);
                 return failure.exit.into();
             }
@@ -97,7 +87,7 @@ pub fn main() -> ExitCode {
                 let said = error.to_string();
                 let said = said.lines().next().unwrap_or_default();
                 let failure = Failure::usage(said.trim_start_matches("error: "));
-                refusal::of_words(&arguments, &failure);
+                not_kept::of_words(&arguments, &failure);
                 Exit::Usage
             } else {
                 Exit::Passed
@@ -109,7 +99,7 @@ pub fn main() -> ExitCode {
     let asked = cli.command.asked();
     let exit = run(cli, console).unwrap_or_else(|failure| {
         if let Some((command, asked)) = asked.filter(|_| !failure.is_printed) {
-            refusal::tell(command, &asked, &failure, console);
+            not_kept::tell(command, &asked, &failure, console);
         }
         console.failure(&failure);
         failure.exit
@@ -148,7 +138,7 @@ fn supervise() -> Option<std::io::Result<()>> {
 
 fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
     if !matches!(cli.command, Command::Mock(_) | Command::Help(_)) {
-        tracked::leave_alone(console)?;
+        leave_tracked_alone(console)?;
     }
     match cli.command {
         Command::Init(args) => commands::init::run(&args, cli.output, console),
@@ -160,12 +150,12 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Report(args) => commands::report::run(&args, cli.output, console),
         Command::History(args) => commands::history::run(&args, console),
         Command::Merge(args) => commands::merge::run(&args, cli.output, console),
-        Command::Explain(args) => commands::explain::run(&args, console),
+        Command::Explain(args) => commands::report::explain_stored(&args, console),
         Command::Validate(args) => commands::validate::run(&args, console),
         Command::List(args) => commands::list::run(&args, console),
         Command::Import(args) => commands::import::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args, console),
-        Command::Discover(args) => commands::discover::run(&args, console),
+        Command::Discover(args) => commands::serve::discover(&args, console),
         Command::Serve(args) => commands::serve::run(&args, console),
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
         Command::Db(command) => commands::db::run(&command, console),
@@ -176,13 +166,64 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),
         Command::Completions(args) => {
-            commands::completions::run(&args);
+            commands::help::print_completions(&args);
             Ok(Exit::Passed)
         }
-        Command::Man(args) => commands::man::run(&args, console),
+        Command::Man(args) => commands::help::write_pages(&args, console),
         Command::Schema(args) => {
-            commands::schema::run(&args);
+            commands::help::print_schema(&args);
             Ok(Exit::Passed)
         }
     }
+}
+
+/// Lets a write beyond the limit fail, so that it is reported like every other one that fails: unless somebody listens to it, the signal
+/// `SIGXFSZ` ends the program without a word. Programs that we start do not inherit this, and have the signal as usual.
+fn report_file_limit() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    if let Ok(runtime) = runtime {
+        // It is caught from here on, also when the runtime is gone.
+        let _ = runtime.block_on(async {
+            let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+            signal(kind).map(drop)
+        });
+    }
+}
+
+/// Has everything that is the program's own kept elsewhere where git tracks some of it, and says so.
+///
+/// # Errors
+///
+/// When git tracks the folder as a whole, as a link or a submodule: there is no place in it that is not the checkout's.
+fn leave_tracked_alone(console: Console) -> Result<(), Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    if Path::new(STATE).symlink_metadata().is_err() {
+        return Ok(());
+    }
+    // Some file systems do not tell capitals from small letters.
+    let small = |it: &Path| PathBuf::from(it.to_string_lossy().to_ascii_lowercase());
+    let tracked = git::tracked(&here);
+    let names = tracked.iter().filter_map(|it| it.strip_prefix(&here).ok());
+    let names = names.map(small).filter(|it| it.starts_with(STATE));
+    let tracked: Vec<PathBuf> = names.collect();
+    if tracked.is_empty() {
+        return Ok(());
+    }
+    let way_out = format!("`git rm -r --cached {STATE}` ends that");
+    if tracked.iter().any(|it| it == Path::new(STATE)) {
+        let failure = format!("git tracks {STATE}, so what it leads to comes with the checkout");
+        return Err(Failure::incomplete(failure).hint(way_out));
+    }
+    let mut places = (1..).map(|it: u32| Path::new(STATE).join(format!("untracked-{it}")));
+    if let Some(place) = places.find(|it| !tracked.iter().any(|file| file.starts_with(it))) {
+        console.warning(&format!(
+            "warning: git tracks {STATE}/, so nothing in it is read: the author of the checkout could decide by stored answers and results. \
+             In its place, {}/ is used. {way_out}",
+            place.display()
+        ));
+        store::set_aside(place);
+    }
+    Ok(())
 }

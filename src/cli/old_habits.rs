@@ -6,8 +6,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::args::Cli;
-use crate::cli::failure::Failure;
-use crate::cli::scenario_name::SCENARIOS;
+use crate::cli::exit::Failure;
+use crate::cli::paths::SCENARIOS;
 use crate::cli::select::expression::Expression;
 use crate::report::command::quoted;
 

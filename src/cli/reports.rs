@@ -6,12 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::cli::args::{Format, ReportChoice, ReportingArgs};
-use crate::cli::checkout::seen_from_checkout;
-use crate::cli::console::Console;
-use crate::cli::failure::Failure;
+use crate::cli::paths::{plain, seen_from_checkout};
 use crate::cli::round::Round;
-use crate::cli::seen_from::plain;
-use crate::cli::without_scenarios;
+use crate::cli::{Console, Failure, without_scenarios};
 use crate::input::real;
 use crate::published::result::{self, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};

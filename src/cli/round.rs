@@ -6,12 +6,9 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::args::SelectArgs;
-use crate::cli::console::Console;
-use crate::cli::failure::Failure;
-use crate::cli::interrupt;
 use crate::cli::select::{self, Purpose, Selected};
-use crate::model::status::NotRun;
-use crate::model::status::Status;
+use crate::cli::{Console, Failure, runtime};
+use crate::model::status::{NotRun, Status};
 use crate::model::suite::SuiteResult;
 
 /// One round of a command that runs scenarios.
@@ -76,7 +73,7 @@ impl Round {
 
     /// What interrupts it. Needs a running runtime.
     pub(super) fn interrupt(&self) -> CancellationToken {
-        self.stop.clone().unwrap_or_else(interrupt::token)
+        self.stop.clone().unwrap_or_else(runtime::interruption)
     }
 
     /// Stops it, as a signal would.

@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
-use crate::cli::pages;
-use crate::cli::runs;
-use crate::cli::seen_from::SeenFrom;
+use crate::cli::paths::SeenFrom;
+use crate::cli::{Failure, pages, runs};
 use crate::input;
 use crate::published::result::{self, ResultDocument};
 use crate::report::{causes, html};

@@ -7,13 +7,9 @@ use std::time::Duration;
 use crate::cli::args::{
     AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, OutputArgs, Preset, ScoreArgs,
 };
-use crate::cli::console::Console;
-use crate::cli::database;
-use crate::cli::failure::Failure;
-use crate::cli::matrix;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::round::Round;
-use crate::cli::runtime;
+use crate::cli::{Console, Failure, database, matrix, runtime};
 use crate::model::agent::CommandFormat;
 use crate::model::rules;
 use crate::model::scenario::{Scenario, Server};

@@ -7,9 +7,8 @@ use glob::{MatchOptions, Pattern};
 use jiff::civil::Date;
 
 use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
-use crate::cli::console::Console;
-use crate::cli::failure::Failure;
 use crate::cli::select::{self, broken};
+use crate::cli::{Console, Failure};
 use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
 use crate::model::suite_file::{SaidBelow, SuiteFile};

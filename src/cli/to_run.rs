@@ -7,15 +7,11 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::cli::args::{ExecuteArgs, PlanArgs, ScoreArgs, SelectArgs};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::ShardOf;
 use crate::cli::round::Round;
 use crate::cli::select::{Chosen, Purpose, Selected};
-use crate::cli::shuffle;
 use crate::cli::suite::choose;
-use crate::cli::suite_file;
+use crate::cli::{Console, Exit, Failure, shuffle, suite_file};
 use crate::model::called::Selection;
 use crate::model::scenario::Scenario;
 use crate::model::suite_file::{Around, SuiteFile};
@@ -188,7 +184,7 @@ pub(super) fn to_run(
     let all = scenarios.len();
     let is_any_enabled = scenarios.iter().any(|it| it.enabled);
     let baselines = purpose.baselines.unwrap_or(Path::new(BASELINES));
-    let mut part = suite::part(scenarios, (choice.index, choice.count), baselines);
+    let mut part = suite::part(scenarios, choice.index, choice.count, baselines);
     let planned = part.shard.plan.iter_mut().flat_map(|it| &mut it.scenarios);
     for it in planned {
         it.path = redact::environment().text(&it.path).into_inner();

@@ -4,13 +4,11 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::git;
+use crate::cli::exit::{Exit, Failure};
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Gate, Problem, ResultDocument};
-use crate::redact;
 use crate::report::document;
+use crate::{git, redact};
 
 /// The result of a command that has run nothing.
 fn nothing(command: &str) -> SuiteResult {

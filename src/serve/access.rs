@@ -1,4 +1,4 @@
-//! Who is let in. A page in a browser must reach us neither by a name that leads to this machine, nor from another site, and nobody may who
+//! Access to the server. A page in a browser must reach us neither by a name that leads to this machine, nor from another site, and nobody may who
 //! does not know the token.
 
 use std::panic::AssertUnwindSafe;
@@ -15,10 +15,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use super::dashboard;
-use super::problem::Problem;
-use super::routes;
-use super::server::Server;
+use super::{Problem, Server, dashboard, routes};
 use crate::http_server::{host_is_known, shows_token};
 
 /// Lets a request pass, or says why not.

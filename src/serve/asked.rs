@@ -3,15 +3,11 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::case::{id, of_case};
+use super::case::{Prepared, chosen, distinct, give_servers, id, of_case};
 use super::folder::Folder;
-use super::models::chosen;
-use super::options::Options;
-use super::prepared::{Prepared, distinct, give_servers};
-use super::problem::Problem;
 use super::programs::{self, Permitted};
-use super::wire::agent::AgentConfig;
-use super::wire::case::{RunRequest, ScenarioRequest, YamlRequest};
+use super::wire::case::{AgentConfig, RunRequest, ScenarioRequest, YamlRequest};
+use super::{Options, Problem};
 use crate::model::scenario::{Agent, Scenario};
 use crate::redact::{Redactor, Secrets};
 
@@ -26,8 +22,8 @@ pub(super) fn prepare(
     folder: &Folder<'_>,
 ) -> Result<Vec<Prepared>, Problem> {
     match request {
-        RunRequest::Bare(case) => Ok(vec![of_case(case, (options, folder), "")?]),
-        RunRequest::Case(it) => Ok(vec![of_case(it.test_case, (options, folder), "/testCase")?]),
+        RunRequest::Bare(case) => Ok(vec![of_case(case, options, folder, "")?]),
+        RunRequest::Case(it) => Ok(vec![of_case(it.test_case, options, folder, "/testCase")?]),
         RunRequest::Scenario(it) => of_scenario(&it, options, folder),
         RunRequest::Yaml(it) => of_yaml(&it, options, folder),
     }

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::problem::Problem;
-use super::wire::error::Misfit;
+use super::wire::reply::Misfit;
 use crate::http_server::{is_json, read_body};
 use crate::json;
 use crate::json_schema;

@@ -1,4 +1,4 @@
-//! A test case becomes a scenario.
+//! Test cases become scenarios, ready to be run, with the models that a request brings.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::folder::Folder;
-use super::models::{agent, judge};
-use super::options::Options;
-use super::prepared::{Prepared, distinct};
-use super::problem::Problem;
-use super::wire::case::TestCase;
-use super::wire::server::ServerConfig;
+use super::wire::case::{
+    AgentConfig, JudgeConfig, ModelConfig, Provider, SYSTEM, ServerConfig, TestCase,
+};
+use super::{Options, Problem, programs};
+use crate::model::agent::{ApiKey, MAX_STEPS, ModelAgent, ModelApi, Temperature};
 use crate::model::evaluator::{CallPattern, Evaluator, EvaluatorKind, Role, ToolCalls, WantedCall};
-use crate::model::judge::{LlmJudge, THRESHOLD};
+use crate::model::judge::{JudgeSettings, LlmJudge, MAX_INPUT_CHARS, THRESHOLD, VerdictForm};
+use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{
     Agent, HttpStyle, Replaying, Scenario, Server, Start, Timeouts, Transport,
@@ -21,6 +21,7 @@ use crate::model::scenario::{
 use crate::redact::{Redactor, Secrets};
 use crate::report::command;
 use crate::scenario_file;
+use crate::suite;
 
 /// What the ids of test cases begin with, so that they are none of scenario files.
 const TEST_CASES: &str = "@test-cases";
@@ -42,7 +43,8 @@ const LONGEST_NAME: usize = 80;
 /// What is wrong with it, or not allowed.
 pub(super) fn of_case(
     case: TestCase,
-    (options, folder): (&Options, &Folder<'_>),
+    options: &Options,
+    folder: &Folder<'_>,
     at: &str,
 ) -> Result<Prepared, Problem> {
     let mut secrets = Secrets::of_environment();
@@ -251,6 +253,130 @@ fn servers(
 fn borrowed(pairs: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
     let pairs = pairs.iter();
     pairs.map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
+/// A scenario that is to be run, and what its reply needs to know.
+pub(super) struct Prepared {
+    pub(super) scenario: Scenario,
+    /// What was asked for, without secrets.
+    pub(super) asked: Redacted<Value>,
+    /// The tools that must be called, where a test case says so.
+    pub(super) expected: Vec<String>,
+    /// What the request brought that is secret.
+    pub(super) secrets: Secrets,
+    /// The file that its text lies in until it has run.
+    pub(super) file: Option<tempfile::NamedTempFile>,
+}
+
+/// Gives a scenario the servers that whoever started the server has named: in place of its own of the same names, and all of them where it has
+/// none.
+pub(super) fn give_servers(own: &mut Vec<Server>, given: &[Server]) {
+    let is_bare = own.is_empty();
+    let names: Vec<String> = own.iter().map(|it| it.name.clone()).collect();
+    let fit = given
+        .iter()
+        .filter(|it| is_bare || names.contains(&it.name));
+    let fit: Vec<Server> = fit.cloned().collect();
+    suite::give_servers(own, &fit);
+}
+
+/// Each of these once, in their order.
+pub(super) fn distinct<'a>(tools: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for tool in tools {
+        if !distinct.contains(tool) {
+            distinct.push(tool.clone());
+        }
+    }
+    distinct
+}
+
+/// Who makes the calls of a test case: the agent that it brings, or that of the server, on servers that it brings or not.
+pub(super) fn agent(
+    (config, brings_servers): (Option<&AgentConfig>, bool),
+    (options, folder): (&Options, &Folder<'_>),
+    secrets: &mut Secrets,
+    at: &str,
+) -> Result<ModelAgent, Problem> {
+    if let Some(config) = config {
+        return Ok(chosen(config, secrets));
+    }
+    let none = |why: &str| {
+        let message = format!(
+            "there is no agent: give `agentConfig`, start the server with --agent and --model, or name a model under `agent` in `_defaults.yaml` of the folder that is served{why}"
+        );
+        Problem::at(format!("{at}/agentConfig"), message)
+    };
+    let mut scenario = [folder
+        .of_defaults()
+        .ok_or_else(|| none(", which is broken"))?];
+    if options.agent.agent.is_some() || options.agent.model.is_some() {
+        suite::choose(&mut scenario, &options.agent)
+            .map_err(|error| none(&format!(": {error}")))?;
+    }
+    let [scenario] = scenario;
+    let system = scenario.agent.model().and_then(|it| it.system.as_deref());
+    let secret = programs::first_secret_in(&scenario, system.into_iter());
+    if let Some(name) = secret.filter(|_| brings_servers && !options.allowed.programs) {
+        let message = format!(
+            "`agent.system` of `_defaults.yaml` holds the secret variable `{name}`, which the servers of a request may receive only if the server was started with --allow-programs: give `agentConfig`"
+        );
+        return Err(Problem::forbidden_at(format!("{at}/agentConfig"), message));
+    }
+    match scenario.agent {
+        Agent::Model { settings, .. } => Ok(ModelAgent {
+            system: settings.system.clone().or_else(|| Some(SYSTEM.to_owned())),
+            ..*settings
+        }),
+        _ => Err(none("")),
+    }
+}
+
+/// The agent that a request brings.
+pub(super) fn chosen(config: &AgentConfig, secrets: &mut Secrets) -> ModelAgent {
+    let mut agent = model(&config.model, "agent.apiKey", secrets);
+    agent.system.get_or_insert_with(|| SYSTEM.to_owned());
+    agent.max_steps = config.max_steps.unwrap_or(MAX_STEPS);
+    agent.tool_choice.clone_from(&config.tool_choice);
+    scenario_file::literal(&mut agent);
+    agent
+}
+
+/// The judge that a request brings.
+pub(super) fn judge(config: &JudgeConfig, secrets: &mut Secrets) -> JudgeSettings {
+    let mut asked = model(&config.model, "judge.apiKey", secrets);
+    asked.temperature = config.model.temperature.unwrap_or(Temperature::Unset);
+    scenario_file::literal(&mut asked);
+    JudgeSettings {
+        // It can offer tools, and not force a call.
+        form: match asked.api {
+            ModelApi::Ollama => VerdictForm::JsonSchema,
+            _ => VerdictForm::ToolCall,
+        },
+        asked,
+        max_input_chars: MAX_INPUT_CHARS,
+    }
+}
+
+/// A model that a request names, whose key is a secret of this name.
+fn model(config: &ModelConfig, key_name: &str, secrets: &mut Secrets) -> ModelAgent {
+    let api = match config.provider {
+        Provider::Anthropic => ModelApi::Anthropic,
+        Provider::Openai | Provider::Custom => ModelApi::OpenAiChat,
+        Provider::Ollama => ModelApi::Ollama,
+    };
+    let key = config.api_key.as_ref().map(|it| it.0.as_str());
+    if let Some(key) = key {
+        secrets.declare(key_name, "", key);
+    }
+    ModelAgent {
+        base_url: config.base_url.clone(),
+        api_key: key.map(|it| ApiKey(it.trim().to_owned())),
+        system: config.system.clone(),
+        temperature: config.temperature.unwrap_or_default(),
+        max_tokens: config.max_tokens,
+        ..ModelAgent::new(api, &config.model)
+    }
 }
 
 #[cfg(test)]

@@ -9,14 +9,12 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path as InPath, Request, State};
 use axum::http::StatusCode;
 
-use super::body;
+use super::case::give_servers;
 use super::folder::{Folder, shown};
-use super::prepared::give_servers;
-use super::problem::Problem;
 use super::programs::{self, Permitted};
-use super::server::Server;
-use super::wire::cases::{CaseDocument, CaseEntry, CaseList, NewCase, WrittenCase};
-use super::wire::error::Misfit;
+use super::wire::reply::Misfit;
+use super::wire::results::{CaseDocument, CaseEntry, CaseList, NewCase, WrittenCase};
+use super::{Problem, Server, body};
 use crate::input;
 use crate::model::placeholder;
 use crate::model::scenario::Scenario;

@@ -6,25 +6,22 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 
-use super::body;
+use super::case::give_servers;
 use super::cases::may_write;
 use super::execute::{self, Waiting as Placed};
 use super::folder::{Folder, shown};
-use super::prepared::give_servers;
-use super::problem::Problem;
 use super::programs::{self, Permitted};
-use super::server::Server;
 use super::wire::commands::{
     Accepted, CompareRequest, PendingReply, RecordRequest, ReviewReply, ReviewRequest,
 };
+use super::{Problem, Server, body};
 use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
 use crate::redact;
 use crate::report::document;
 use crate::suite::ci::known_by;
-use crate::suite::replay;
 use crate::suite::{
-    self, Despite, Judging, Pending, Recording, Refusal, ScoreSettings, Settings, Waiting,
+    self, Despite, Judging, Pending, Recording, Refusal, ScoreSettings, Settings, Waiting, replay,
     scenario_of,
 };
 

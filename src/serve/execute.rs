@@ -10,14 +10,12 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
 use super::board::Seat;
-use super::prepared::Prepared;
-use super::problem::Problem;
-use super::queue::Place;
+use super::case::Prepared;
+use super::queue::{Place, Share};
 use super::reply::{Case, Cases};
-use super::server::Server;
-use super::sharing::Share;
 use super::watching::Watching;
 use super::wire::reply::RunReply;
+use super::{Problem, Server};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
@@ -117,7 +115,7 @@ pub(super) async fn start(
 ) -> Result<Running, Problem> {
     let beside = how.beside.min(admitted.scenarios.len());
     let settings = &server.options.settings;
-    let turn = turn(server, (&admitted.scenarios, settings), beside).await?;
+    let turn = turn(server, &admitted.scenarios, settings, beside).await?;
     let (sender, replies) = unbounded_channel();
     let server = Arc::clone(server);
     let working = server.begin();
@@ -133,8 +131,10 @@ pub(super) async fn start(
         };
         let watching = Arc::new(Watching::new(
             &server,
-            ("run", admitted.seat),
-            (admitted.cases, admitted.secrets),
+            "run",
+            admitted.seat,
+            admitted.cases,
+            admitted.secrets,
             Some(sender),
         ));
         let suite = Suite {
@@ -200,7 +200,8 @@ fn enter(server: &Server, runs: usize) -> Result<Place, Problem> {
 /// room for so many of them.
 async fn turn(
     server: &Server,
-    (scenarios, settings): (&[Scenario], &Settings),
+    scenarios: &[Scenario],
+    settings: &Settings,
     beside: usize,
 ) -> Result<(Share, Option<OwnedSemaphorePermit>), Problem> {
     let turn = async {
@@ -275,7 +276,7 @@ where
         scenarios,
     } = waiting;
     let beside = settings.jobs.most(scenarios.len());
-    let turn = turn(server, (&scenarios, &settings), beside).await?;
+    let turn = turn(server, &scenarios, &settings, beside).await?;
     let jobs = beside.min(server.queue.concurrent());
     let settings = Settings {
         jobs: match settings.jobs {
@@ -286,11 +287,17 @@ where
         },
         ..settings
     };
-    let known = (Cases::new(), Secrets::of_environment());
     // A client that goes takes its work with it.
     let interrupt = server.interrupt.child_token();
     let _client = interrupt.clone().drop_guard();
-    let watching = Arc::new(Watching::new(server, (name, seat), known, None));
+    let watching = Arc::new(Watching::new(
+        server,
+        name,
+        seat,
+        Cases::new(),
+        Secrets::of_environment(),
+        None,
+    ));
     let suite = Suite {
         scenarios,
         observer: Arc::clone(&watching) as Arc<dyn suite::Observer>,

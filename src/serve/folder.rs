@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::problem::Problem;
-use super::wire::error::Misfit;
+use super::wire::reply::Misfit;
 use crate::input;
 use crate::model::scenario::Scenario;
 use crate::report::command;

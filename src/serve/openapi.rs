@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::routes::{Gives, ROUTES, Route};
-use super::wire::error::ErrorReply;
+use super::wire::reply::ErrorReply;
 
 /// What replies mean that say why not.
 const REFUSALS: [(u16, &str); 12] = [

@@ -1,4 +1,4 @@
-//! What whoever starts the server allows and gives.
+//! Options of whoever starts the server.
 
 use std::fmt;
 use std::path::PathBuf;

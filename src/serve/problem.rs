@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::wire::error::{ErrorReply, Misfit};
+use super::wire::reply::{ErrorReply, Misfit};
 use crate::http_server::Refusal;
 use crate::redact;
 

@@ -68,7 +68,7 @@ pub(super) fn needed(
     if permitted.programs {
         return None;
     }
-    first(scenario, given, (folder.root(), permitted))
+    first(scenario, given, folder.root(), permitted)
 }
 
 /// Refuses to let the agent of a request hear the secret variables of a scenario that is served, which the environment may have given.
@@ -117,7 +117,8 @@ fn named(scenario: &Scenario, folder: &Folder<'_>) -> String {
 fn first(
     scenario: &Scenario,
     given: &[Server],
-    (root, permitted): (&Path, Permitted),
+    root: &Path,
+    permitted: Permitted,
 ) -> Option<String> {
     let is_given = |it: &&Server| given.iter().any(|given| given.name == it.name);
     let own = scenario.servers.iter().filter(|it| !is_given(it));
@@ -153,7 +154,7 @@ fn first(
     let evaluators = Evaluator::with_inner(&scenario.evaluators);
     evaluators
         .into_iter()
-        .find_map(|it| evaluator(it, (root, permitted)))
+        .find_map(|it| evaluator(it, root, permitted))
 }
 
 fn server(transport: &Transport, permitted: Permitted) -> Option<&'static str> {
@@ -171,7 +172,7 @@ fn server(transport: &Transport, permitted: Permitted) -> Option<&'static str> {
     }
 }
 
-fn evaluator(evaluator: &Evaluator, (root, permitted): (&Path, Permitted)) -> Option<String> {
+fn evaluator(evaluator: &Evaluator, root: &Path, permitted: Permitted) -> Option<String> {
     let outside = |what: &str| {
         Some(format!(
             "an evaluator looks at {what} outside the served folder"

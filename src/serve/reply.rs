@@ -1,4 +1,4 @@
-//! What a result becomes in the words of the API.
+//! Results in the words of the API.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,8 @@ pub(super) type Cases = HashMap<String, Case>;
 pub(super) fn of(
     result: &Redacted<ScenarioResult>,
     case: &Case,
-    (run, result_id): (&str, String),
+    run: &str,
+    result_id: String,
 ) -> Redacted<RunReply> {
     result.derive(|result| {
         let current = result.current.as_deref();

@@ -8,14 +8,11 @@ use axum::http::{StatusCode, Uri};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::body;
 use super::cases::{Named, named};
 use super::folder::shown;
-use super::problem::Problem;
-use super::reply;
-use super::server::Server;
 use super::wire::reply::{RunReply, ToolCall, Verdict};
 use super::wire::results::{PageQuery, ResultList, ResultQuery, RunList};
+use super::{Problem, Server, body, reply};
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics, ToolCallRow};
 use crate::published::result::{self, ResultDocument};
 use crate::store::database::{Database, DatabaseError, ResultFilter, id_in_files};

@@ -7,22 +7,13 @@ use axum::http::{Method, StatusCode};
 use axum::routing::{MethodRouter, delete, get, post, put};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use super::batch;
-use super::cases;
-use super::commands;
-use super::dashboard;
-use super::health;
-use super::listen;
-use super::problem::Problem;
-use super::results;
-use super::run;
-use super::server::Server;
+use super::wire::commands::{CompareRequest, RecordRequest, ReviewReply, ReviewRequest};
 use super::wire::{
     BatchReply, BatchRequest, CaseDocument, CaseList, Connections, Health, NewCase, PageQuery,
     ResultList, ResultQuery, RunEntry, RunList, RunReply, RunRequest, Statistics, Status,
     WrittenCase,
-    commands::{CompareRequest, RecordRequest, ReviewReply, ReviewRequest},
 };
+use super::{Problem, Server, cases, commands, dashboard, health, results, run};
 use crate::published::result::ResultDocument;
 
 /// A route.
@@ -148,7 +139,7 @@ pub(super) const ROUTES: &[Route] = &[
             ),
             (of::<BatchRequest>, of::<BatchReply>),
             RUNS,
-            || post(batch::post),
+            || post(run::post_batch),
         )
     },
     Route {
@@ -269,7 +260,7 @@ pub(super) const ROUTES: &[Route] = &[
                 "What everything that runs is doing, as it happens; `Last-Event-ID` resumes",
             ),
             of::<Health>,
-            || get(listen::events),
+            || get(health::events),
         )
     },
     act(

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::board::Board;
 use super::events::Events;
 use super::options::Options;
-use super::queue::Queue;
+use super::queue::{Queue, Sharing};
 use super::reply::Cases;
 use super::sessions::Sessions;
-use super::sharing::Sharing;
 use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
 use crate::published::result::ResultDocument;

@@ -1,4 +1,4 @@
-//! Who looks at the dashboard: a browser that goes to an address cannot show the token, so it shows it once, and from then on a cookie that
+//! Sessions of the dashboard: a browser that goes to an address cannot show the token, so it shows it once, and from then on a cookie that
 //! lives no longer than the server. The cookie opens pages alone.
 
 use std::collections::VecDeque;

@@ -40,8 +40,10 @@ pub(super) struct Watching {
 impl Watching {
     pub(super) fn new(
         server: &Arc<Server>,
-        (command, seat): (&'static str, Seat),
-        (cases, secrets): (Cases, Secrets),
+        command: &'static str,
+        seat: Seat,
+        cases: Cases,
+        secrets: Secrets,
         replies: Option<Replies>,
     ) -> Self {
         Self {
@@ -79,7 +81,7 @@ impl Watching {
     pub(super) fn reply(&self, result: &Redacted<ScenarioResult>) -> Option<Redacted<RunReply>> {
         let case = self.cases.get(&result.id)?;
         let id = result_id(self.run(), &result.id);
-        Some(reply::of(result, case, (self.run(), id)))
+        Some(reply::of(result, case, self.run(), id))
     }
 }
 

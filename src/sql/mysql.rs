@@ -5,8 +5,7 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Column, Conn, Opts, OptsBuilder, Params, TxOpts, Value as Cell};
 use serde_json::{Number, Value};
 
-use super::query::{Query, unbound, wrong_count};
-use super::rows::{Gathered, Rows, bytes, number};
+use super::query::{Gathered, Query, Rows, bytes, number, unbound, wrong_count};
 use super::statement;
 
 pub(super) async fn ask(url: &str, query: &Query) -> Result<Rows, String> {

@@ -15,8 +15,7 @@ use tokio_postgres::{Client, Config, Connection, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::query::{Query, unbound, wrong_count};
-use super::rows::{Gathered, Rows, number};
+use super::query::{Gathered, Query, Rows, number, unbound, wrong_count};
 use super::statement;
 
 pub(super) async fn ask(url: &str, query: &Query) -> Result<Rows, String> {

@@ -11,8 +11,7 @@ use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use serde_json::{Number, Value};
 
-use super::query::{Query, unbound, wrong_count};
-use super::rows::{Gathered, Rows, bytes};
+use super::query::{Gathered, Query, Rows, bytes, unbound, wrong_count};
 use super::statement;
 
 pub(super) async fn ask(path: PathBuf, query: &Query) -> Result<Rows, String> {

@@ -1,9 +1,8 @@
 //! Accepted trajectories: `baselines/<scenario>/baseline.json`, and `variant-2.json` and on where several are accepted.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -11,11 +10,8 @@ use crate::input;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::published::trajectory::{check_id, duration_ms, to_json};
-use crate::store::dialogue::dialogue;
-use crate::store::files::{
-    Beside, Held, StoreError, cannot_read, cannot_write, check_links, in_the_way, left_behind,
-};
-use crate::store::{load, parse};
+use crate::store::files::{Beside, cannot_read, cannot_write, in_the_way, left_behind};
+use crate::store::{Held, StoreError, check_links, dialogue, load, parse};
 
 /// The file of the main accepted trajectory.
 pub const BASELINE: &str = "baseline.json";

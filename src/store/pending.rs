@@ -1,8 +1,7 @@
 //! Runs that wait for review: `pending.json` beside the baseline they were compared with.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use sha2::{Digest, Sha256};
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::files::{StoreError, cannot_read};
+use super::runs::{RESULT, Runs};
 use crate::input;
 use crate::json;
 use crate::model::pending::PendingRun;
@@ -9,9 +11,6 @@ use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
-
-use super::files::{StoreError, cannot_read};
-use super::runs::{RESULT, Runs};
 
 /// Reads a trajectory from a file.
 ///

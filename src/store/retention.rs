@@ -1,4 +1,4 @@
-//! Which runs and reports stay: the last ones, and those that somebody still needs. Of the others, only folders that this program made are
+//! Runs and reports that stay: the last ones, and those that somebody still needs. Of the others, only folders that this program made are
 //! removed, which a file in them says; never what a link leads to, and never the folder of a run that goes on.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -10,8 +10,7 @@ use serde::Deserialize;
 use walkdir::WalkDir;
 
 use super::files::Held;
-use super::marker::{self, is_folder, is_held, is_marked};
-use super::runs::{RESULT, Runs};
+use super::runs::{self, RESULT, Runs, is_folder, is_held, is_marked};
 
 /// A folder that is being removed is called so first: a half-removed one is never taken for a run.
 const GOING: &str = ".mcp-eval-gone-";
@@ -147,8 +146,7 @@ fn remove(root: &Path, id: &str) {
 fn remove_half_removed(root: &Path) {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     for name in entries.filter_map(|it| it.file_name().into_string().ok()) {
-        let is_ours =
-            |id: &str| !marker::has_marker(&root.join(&name)) || is_marked(root, &name, id);
+        let is_ours = |id: &str| !runs::has_marker(&root.join(&name)) || is_marked(root, &name, id);
         let path = root.join(&name);
         if is_folder(&path) && name.strip_prefix(GOING).is_some_and(is_ours) {
             let _ = fs::remove_dir_all(path);

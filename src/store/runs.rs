@@ -2,25 +2,31 @@
 //! `baseline/`, and the output of its container under `logs/`. Each of several attempts has such folders at `attempts/<number>`; those of
 //! the attempt that is shown are copied to the folder of the run. While the run goes on, `ended/<scenario>.json` has what came of those that
 //! have ended, for whoever finds that the run was killed.
+//!
+//! An index of the runs lies in one small file beside them: a line of JSON for each, the oldest first. It holds nothing that the runs do not,
+//! and is made anew from them where it is missing or broken.
 
 use std::cmp::Reverse;
-use std::fs::{self, File};
-use std::io;
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::files::Held;
 use crate::input;
 use crate::json;
 use crate::model::redacted::Redacted;
+use crate::model::stamp::Git;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::Scenario;
+use crate::published::result::{self, Gate, Scenario, Summary};
 use crate::published::trajectory::to_json;
 use crate::store::files::{StoreError, cannot_write, check_links, write};
-use crate::store::marker;
 
 /// The document of a run, beside the trajectories it speaks of.
 pub const RESULT: &str = "result.json";
@@ -57,7 +63,7 @@ impl Runs {
             let folder = root.join(&id);
             match fs::create_dir(&folder) {
                 Ok(()) => {
-                    let held = marker::mark_and_hold(&folder, &id);
+                    let held = mark_and_hold(&folder, &id);
                     let held = held.map_err(|source| cannot_write(&folder, source))?;
                     return Ok(Self {
                         id,
@@ -75,7 +81,7 @@ impl Runs {
     /// The ids of the runs below `root`, the latest first; not of what is being removed.
     pub fn ids(root: &Path) -> Vec<String> {
         let entries = fs::read_dir(root).into_iter().flatten().flatten();
-        let folders = entries.filter(|it| marker::is_folder(&it.path()));
+        let folders = entries.filter(|it| is_folder(&it.path()));
         let names = folders.filter_map(|it| it.file_name().into_string().ok());
         let mut ids: Vec<String> = names.filter(|it| !it.starts_with('.')).collect();
         ids.sort_by_cached_key(|it| Reverse(Self::order(it)));
@@ -257,6 +263,145 @@ fn with_extension(folder: &Path, scenario: &str, extension: &str) -> PathBuf {
         format!("{name}{extension}")
     };
     folder.join(above).join(name)
+}
+
+/// The file, in the folder of the runs.
+const INDEX: &str = "index.jsonl";
+
+/// One run: what its result says of it as a whole. The rest may be large, and is not kept in memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunLine {
+    /// The run's id, which is the name of its folder.
+    #[serde(alias = "run_id")]
+    pub run: String,
+    pub command: String,
+    pub started_at: String,
+    /// Wall time in milliseconds; `null` where it is not known.
+    pub duration_ms: Option<f64>,
+    /// `null` where the result was written before it was known.
+    pub gate: Option<Gate>,
+    pub interrupted: bool,
+    /// How many scenarios came out in which way.
+    pub summary: Summary,
+    /// The repository the command was started in.
+    pub git: Git,
+}
+
+/// The runs that are there, the oldest first: from the index, and from the folders of those that it lacks. Writes nothing.
+pub fn lines(runs: &Path) -> Vec<RunLine> {
+    lines_but(runs, None)
+}
+
+/// Brings the index up to date with the runs that are there. What it says of the run `anew` is made again from its folder. Where another
+/// process holds the folder of the runs for long, that one or the next does it.
+///
+/// # Errors
+///
+/// When the index cannot be written.
+pub fn index(runs: &Path, anew: &str) -> Result<(), StoreError> {
+    let Some(_held) = Held::make(runs, runs)? else {
+        return Ok(());
+    };
+    let mut updated = String::new();
+    for line in lines_but(runs, Some(anew)) {
+        // Plain values can always be written.
+        updated += &serde_json::to_string(&line).unwrap_or_default();
+        updated.push('\n');
+    }
+    if updated != indexed(runs) {
+        write(&runs.join(INDEX), updated.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The text of the index; empty where there is none.
+fn indexed(runs: &Path) -> String {
+    fs::read_to_string(runs.join(INDEX)).unwrap_or_default()
+}
+
+/// As [`lines`], whatever the index says of the run `anew`.
+fn lines_but(runs: &Path, anew: Option<&str>) -> Vec<RunLine> {
+    let text = indexed(runs);
+    // A line that cannot be read is made anew, too.
+    let known = text.lines().filter_map(|it| {
+        let line: RunLine = serde_json::from_str(it).ok()?;
+        Some((line.run.clone(), line))
+    });
+    let mut known: BTreeMap<String, RunLine> = known.collect();
+    anew.and_then(|it| known.remove(it));
+    let ids = Runs::ids(runs).into_iter().rev();
+    let lines = ids.filter_map(|id| {
+        known.remove(&id).or_else(|| {
+            let text = fs::read_to_string(runs.join(&id).join(RESULT)).ok()?;
+            let line = result::part::<RunLine>(&text).ok()?;
+            (line.run == id).then_some(line)
+        })
+    });
+    lines.collect()
+}
+
+/// The file that says of a folder that this program made it. It holds the id of the run, so that a copy under another name is nobody's.
+const MARKER: &str = ".mcp-eval-run";
+
+/// Says of a folder that this program made it for a run of this id, and holds it for as long as the file is open, or the process lives.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub(super) fn mark_and_hold(folder: &Path, id: &str) -> io::Result<File> {
+    let mut file = File::options()
+        .write(true)
+        .create_new(true)
+        .open(folder.join(MARKER))?;
+    // A file system without locks holds nothing; there, what goes on is among the newest.
+    let _ = file.try_lock();
+    // Written only now: whoever finds the file empty leaves the folder alone.
+    file.write_all(id.as_bytes())?;
+    Ok(file)
+}
+
+/// The same of the folder of a report, which nobody holds.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub fn mark(folder: &Path, id: &str) -> Result<(), StoreError> {
+    write(&folder.join(MARKER), id.as_bytes())
+}
+
+/// A folder itself, and not a link to one.
+pub(super) fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_dir())
+}
+
+/// Whether a folder below `root` was made for the run of this id.
+pub(super) fn is_marked(root: &Path, name: &str, id: &str) -> bool {
+    let marker = root.join(name).join(MARKER);
+    let is_file = fs::symlink_metadata(&marker).is_ok_and(|it| it.is_file() && it.len() < 256);
+    is_folder(&root.join(name))
+        && is_file
+        && fs::read_to_string(&marker).is_ok_and(|it| it.trim_end() == id)
+}
+
+/// Whether the run of this folder goes on.
+pub(super) fn is_held(folder: &Path) -> bool {
+    let Ok(file) = File::open(folder.join(MARKER)) else {
+        return false;
+    };
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Whether whoever made this folder for a run of this id, and held it, is gone. Where that cannot be known, as on a file system without
+/// locks, it is not.
+pub(super) fn is_let_go(folder: &Path, id: &str) -> bool {
+    let marker = folder.join(MARKER);
+    fs::read_to_string(&marker).is_ok_and(|it| it.trim_end() == id)
+        && File::open(marker).is_ok_and(|it| it.try_lock().is_ok())
+}
+
+/// Whether a folder says of itself, truly or not, who made it.
+pub fn has_marker(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(MARKER)).is_ok()
 }
 
 #[cfg(test)]

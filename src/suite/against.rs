@@ -6,15 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::error::Error;
-use super::finished::Finished;
 use super::measuring::{Doing, Others};
-use super::play::{Suite, play};
-use super::replay;
-use super::settings::{RUNS, Settings};
+use super::play::play;
 use super::side_by_side::{Comparison, Kept, OtherVersion};
-use super::stored_run::StoredRun;
-use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
+use super::versions::{LaidOut, States, Versions, is_what_stands_there};
+use super::{Against, Error, Finished, RUNS, Settings, StoredRun, Suite, replay};
 use crate::http_client;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::Scenario;
@@ -78,7 +74,8 @@ async fn live_others(
 pub(super) async fn compare_against_at(
     suite: Suite,
     settings: &Settings,
-    (originals, commit): (&[Scenario], &str),
+    originals: &[Scenario],
+    commit: &str,
 ) -> Result<Finished, Error> {
     let versions = Versions::new();
     let others = others(&versions, originals, &Against::Git(commit.to_owned()))?;
@@ -106,7 +103,7 @@ fn others(
     }
     enabled
         .map(
-            |scenario| match other(versions, scenario, (against, &mut laid_out)) {
+            |scenario| match other(versions, scenario, against, &mut laid_out) {
                 Ok(other) => Ok((scenario.id.clone(), other)),
                 Err(why) => Err(Error::invalid(format!(
                     "`{}` cannot be compared with {against}: {why}",
@@ -128,29 +125,23 @@ async fn compare_with(
         "bisect" => Doing::Leave(NO_BISECT),
         _ => Doing::Against(Arc::new(measured(&others))),
     };
-    play(
-        (command, doing),
-        suite,
-        settings,
-        |scenario, run_context| {
-            let other = others.get(&scenario.id).cloned();
-            let settings = settings.clone();
-            async move {
-                let baselines = replay::baselines(&settings.baselines, &scenario, selected);
-                let replayed = match replay::to_play(&scenario, &baselines) {
-                    Ok(replayed) => replayed,
-                    Err(problem) => return run_context.unplayed(&scenario, problem),
-                };
-                let Some(other) = other else {
-                    // Only a disabled scenario has none, and is not run.
-                    return run_context
-                        .unplayed(&scenario, Problem::new("it has no other version"));
-                };
-                let comparison = Comparison::new(&scenario, &settings, &run_context);
-                Box::pin(comparison.with(&other, replayed)).await
-            }
-        },
-    )
+    play(command, doing, suite, settings, |scenario, run_context| {
+        let other = others.get(&scenario.id).cloned();
+        let settings = settings.clone();
+        async move {
+            let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+            let replayed = match replay::to_play(&scenario, &baselines) {
+                Ok(replayed) => replayed,
+                Err(problem) => return run_context.unplayed(&scenario, problem),
+            };
+            let Some(other) = other else {
+                // Only a disabled scenario has none, and is not run.
+                return run_context.unplayed(&scenario, Problem::new("it has no other version"));
+            };
+            let comparison = Comparison::new(&scenario, &settings, &run_context);
+            Box::pin(comparison.with(&other, replayed)).await
+        }
+    })
     .await
 }
 
@@ -161,23 +152,18 @@ pub(super) async fn compare_held(
     held: &HashMap<String, Kept>,
 ) -> Result<Finished, Error> {
     let doing = Doing::Leave(NO_BISECT);
-    play(
-        ("bisect", doing),
-        suite,
-        settings,
-        |scenario, run_context| {
-            let other = held.get(&scenario.id).cloned();
-            let settings = settings.clone();
-            async move {
-                let Some(other) = other else {
-                    return run_context.unplayed(&scenario, Problem::new("nothing is known of it"));
-                };
-                let comparison = Comparison::new(&scenario, &settings, &run_context);
-                let executed = run_context.execute(&scenario, Some(&other)).await;
-                comparison.judged(executed, &other)
-            }
-        },
-    )
+    play("bisect", doing, suite, settings, |scenario, run_context| {
+        let other = held.get(&scenario.id).cloned();
+        let settings = settings.clone();
+        async move {
+            let Some(other) = other else {
+                return run_context.unplayed(&scenario, Problem::new("nothing is known of it"));
+            };
+            let comparison = Comparison::new(&scenario, &settings, &run_context);
+            let executed = run_context.execute(&scenario, Some(&other)).await;
+            comparison.judged(executed, &other)
+        }
+    })
     .await
 }
 
@@ -193,7 +179,8 @@ fn measured(others: &HashMap<String, OtherVersion>) -> Others {
 fn other(
     versions: &Versions,
     scenario: &Scenario,
-    (against, laid_out): (&Against, &mut LaidOut),
+    against: &Against,
+    laid_out: &mut LaidOut,
 ) -> Result<OtherVersion, String> {
     if let Against::Run(folder) = against {
         if scenario.measurement.is_some() {

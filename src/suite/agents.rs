@@ -6,21 +6,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::error::Error;
+use super::outcome::Error;
 use crate::agent::{Chat, Command, Prompt, Replay, Scripted, Workplace, passes};
 use crate::llm::client::{Key, key_env};
-use crate::model::Object;
 use crate::model::agent::{
     ApiKey, CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
 };
-use crate::model::placeholder;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario, ScriptedCall};
 use crate::model::trajectory::Trajectory;
+use crate::model::{Object, placeholder};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
 use crate::scenario_file;
-use crate::suite::secrets::{pairs, query};
+use crate::suite::addresses::{pairs, query};
 
 /// An agent that may be chosen in place of a scenario's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -401,7 +400,8 @@ pub(crate) fn agent(
     scenario: &Scenario,
     reached: Reached,
     baseline: Option<&Arc<Redacted<Trajectory>>>,
-    (redactor, secrets): (Redactor, Secrets),
+    redactor: Redactor,
+    secrets: Secrets,
     supervisor: Option<&Path>,
 ) -> Result<Box<dyn run::Agent>, SetupError> {
     Ok(match (&scenario.agent, baseline, reached) {

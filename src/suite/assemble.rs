@@ -23,9 +23,8 @@ use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::measuring::{Measuring, place_of};
 use crate::suite::ready::{self, Proof};
-use crate::suite::recorded;
 use crate::suite::started::{Port, Program};
-use crate::suite::suite_context::SuiteContext;
+use crate::suite::{SuiteContext, recorded};
 
 /// Who makes the calls of a run.
 pub(super) enum Who<'a> {
@@ -150,7 +149,8 @@ impl SuiteContext {
                 scenario,
                 reachable,
                 baseline,
-                (of_agent, known),
+                of_agent,
+                known,
                 self.program.as_deref(),
             )?,
             Who::Measures(measuring) => {
@@ -184,7 +184,7 @@ impl SuiteContext {
         (printed, secrets): (&mut PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
         self.print_headers(scenario, None, printed, secrets).await?;
-        let standing = self.stand(scenario, place, observer, (printed, secrets));
+        let standing = self.stand(scenario, place, observer, printed, secrets);
         let standing = Box::pin(standing).await?;
         if !scenario.containers.is_empty() {
             let places = standing.as_ref().map(|it| it.places.clone());
@@ -201,7 +201,8 @@ impl SuiteContext {
         scenario: &Scenario,
         (place, behind, accepted): Place<'_>,
         observer: &dyn Observer,
-        (printed, secrets): (&PrintedHeaders, &mut Secrets),
+        printed: &PrintedHeaders,
+        secrets: &mut Secrets,
     ) -> Result<Option<Standing>, SetupError> {
         let Some(session) = (self.containers.as_ref()).filter(|_| !scenario.containers.is_empty())
         else {
@@ -217,7 +218,7 @@ impl SuiteContext {
             containers.push(container);
         }
         let config = behind.config_file.as_ref();
-        let slots = place.slots(session, containers, (&scenario.id, config));
+        let slots = place.slots(session, containers, &scenario.id, config);
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
         let addresses = Addresses::anywhere(scenario, &self.servers(scenario));

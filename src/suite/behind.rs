@@ -22,9 +22,8 @@ use crate::run::{self, SetupError};
 use crate::scenario_file;
 use crate::suite::addresses::{Addresses, is_started};
 use crate::suite::header_commands::PrintedHeaders;
-use crate::suite::recorded;
 use crate::suite::started::{Port, StartedServers};
-use crate::suite::suite_context::SuiteContext;
+use crate::suite::{SuiteContext, recorded};
 
 /// How the names of the folders of filled files begin.
 const FILLED: &str = "mcp-eval-config-";

@@ -11,13 +11,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::against::{compare_against_at, compare_held};
-use super::error::Error;
-use super::evaluating;
-use super::finished::Finished;
-use super::play::Suite;
-use super::settings::Settings;
-use super::source;
-use super::versions::{Against, LaidOut, Versions};
+use super::versions::{LaidOut, Versions};
+use super::{Against, Error, Finished, Settings, Suite, evaluating, source};
 use crate::git::{self, Commit};
 use crate::model::reason::Reason;
 use crate::model::redacted::Redacted;
@@ -149,7 +144,7 @@ pub async fn bisect(
         "running {} {} (good) and {} {} (bad)",
         good.short, good.subject, bad.short, bad.subject
     ));
-    let first = compare_against_at(ends, settings, (&suite.scenarios, &good.id)).await?;
+    let first = compare_against_at(ends, settings, &suite.scenarios, &good.id).await?;
     let first = first.taken_up();
     let held = held(&first)?;
     let failing: Vec<Scenario> = (suite.scenarios.iter())
@@ -211,7 +206,8 @@ pub async fn bisect(
             state.why.insert(commit.id.clone(), why);
         }
         state.found.insert(commit.id.clone(), found);
-        keep(&state)?;
+        let text = serde_json::to_string_pretty(&state).unwrap_or_default();
+        store::write(&STATE, text.as_bytes())?;
     }
     let _ = std::fs::remove_file(&*STATE);
     let skipped = leading
@@ -389,10 +385,4 @@ fn earlier(state: &State) -> Result<State, Error> {
             "the search in {place} is one of other commits, scenarios or options: without `--resume`, a new one begins"
         )))
     }
-}
-
-fn keep(state: &State) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(state).unwrap_or_default();
-    store::write(&STATE, text.as_bytes())?;
-    Ok(())
 }

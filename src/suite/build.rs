@@ -1,4 +1,4 @@
-//! What is made of the source of a system under test before a run, and what it is made of.
+//! Builds of the source of a system under test before a run, and what they are made of.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,10 @@ use crate::model::stamp::{DIRTY, Git, Servers};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
+use crate::suite::addresses::pairs;
 use crate::suite::prepare::{Held, State, Wanted, building, log_of_image};
-use crate::suite::recorded;
-use crate::suite::secrets::pairs;
 use crate::suite::source::folder_that_is_there;
-use crate::suite::suite_context::SuiteContext;
+use crate::suite::{SuiteContext, recorded};
 
 impl SuiteContext {
     /// Does what must be done before the servers of a scenario, and its image, can be; the secrets that this is given are added to

@@ -1,4 +1,4 @@
-//! What CI must not do, and others do.
+//! CI systems, and what must not happen there.
 
 use crate::model::trajectory::Trajectory;
 use crate::store::Baselines;

@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use super::confirm::{Comparison, ask_once_more};
-use super::error::Error;
 use super::execute::Reads;
-use super::finished::Finished;
 use super::judge::judge_executed;
 use super::measuring::Doing;
 use super::outcome::{result, unavailable};
-use super::pending;
-use super::play::{Suite, play};
+use super::play::play;
 use super::record::unexpected_reads;
-use super::recorded;
 use super::repeat::{Attempt, Measure, repeat};
-use super::replay;
-use super::run_context::RunContext;
-use super::settings::Settings;
+use super::{Error, Finished, RunContext, Settings, Suite, pending, recorded, replay};
 use crate::evaluate::Accepted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Servers;
@@ -41,7 +35,8 @@ pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, 
         Servers::Live => Doing::Compare,
     };
     play(
-        ("compare", doing),
+        "compare",
+        doing,
         suite,
         settings,
         |scenario, run_context| {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use super::evaluating::Evaluating;
 use super::execute::Reads;
 use super::judge::{judge, judge_executed};
-use super::llm_judge;
 use super::record::usual_takes;
-use super::run_context::RunContext;
+use super::{RunContext, llm_judge};
 use crate::evaluate::Accepted;
 use crate::model::evaluation::Gate;
 use crate::model::learned::Learned;
@@ -113,8 +112,8 @@ async fn play_again(
     } else {
         run_context.evaluating()
     };
-    let how = (Reads::Once, evaluating);
-    let executed = Box::pin(run_context.played(scenario, comparison.main, how)).await;
+    let played = run_context.played(scenario, comparison.main, Reads::Once, evaluating);
+    let executed = Box::pin(played).await;
     let executed = executed.0;
     if let Some(incomplete) = executed.incomplete() {
         return Err(Box::new(incomplete));

@@ -15,14 +15,12 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
 use crate::run::{Observer, Progress, SetupError};
 use crate::scenario_file;
-use crate::suite::addresses::{self, Addresses, Places};
+use crate::suite::addresses::{self, Addresses, Places, pairs};
 use crate::suite::behind::BehindPlace;
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
-use crate::suite::secrets::pairs;
-use crate::suite::source;
-use crate::suite::suite_context::SuiteContext;
+use crate::suite::{SuiteContext, source};
 
 /// How often, and how far apart, it is looked again whether a container has ended when a call found nobody there.
 const LOOKS: u32 = 10;
@@ -78,7 +76,8 @@ impl ContainerSlot {
         &self,
         session: &Arc<Session>,
         containers: Vec<Container>,
-        (scenario, config): (&str, Option<&PathBuf>),
+        scenario: &str,
+        config: Option<&PathBuf>,
     ) -> &Slots {
         self.slots.get_or_init(|| {
             let several = containers.iter().any(|it| it.name.is_some());

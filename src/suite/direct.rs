@@ -3,16 +3,11 @@
 use std::time::Instant;
 
 use super::behind::Upstreams;
-use super::error::Error;
 use super::expect::expect;
-use super::finished::Finished;
 use super::measuring::Doing;
 use super::outcome::unavailable;
-use super::play::{Suite, play};
-use super::replay;
-use super::run_context::RunContext;
-use super::settings::Settings;
-use super::source;
+use super::play::play;
+use super::{Error, Finished, RunContext, Settings, Suite, replay, source};
 use crate::digits;
 use crate::mcp;
 use crate::model::redacted::Redacted;
@@ -40,7 +35,7 @@ type Straight = Option<(Outcome, f64)>;
 pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
     let doing = Doing::Leave(NOTHING_BEHIND);
-    play(("run", doing), suite, settings, |scenario, run_context| {
+    play("run", doing, suite, settings, |scenario, run_context| {
         let settings = settings.clone();
         async move {
             if scenario.upstreams.is_empty() {
@@ -74,7 +69,8 @@ async fn with_direct(
         scenario,
         &run,
         run_context,
-        (&mut straight, &mut result.notes),
+        &mut straight,
+        &mut result.notes,
     )
     .await;
     let direct = tokio::task::block_in_place(|| score::direct(&run, &straight));
@@ -107,7 +103,8 @@ async fn make_straight(
     scenario: &Scenario,
     run: &Redacted<Trajectory>,
     run_context: &RunContext,
-    (straight, notes): (&mut Vec<Straight>, &mut Vec<String>),
+    straight: &mut Vec<Straight>,
+    notes: &mut Vec<String>,
 ) -> Result<(), SetupError> {
     let suite = &run_context.suite;
     let scenario = &*source::resolved(scenario);

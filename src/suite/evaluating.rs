@@ -95,7 +95,7 @@ pub(crate) async fn evaluations(
         return Redacted::default();
     }
     let redacted = redacted_scenario(scenario, trajectory, redactor);
-    let asked = around.of_run(&redacted, trajectory, (containers, redactor));
+    let asked = around.of_run(&redacted, trajectory, containers, redactor);
     let subject = Subject {
         scenario: &redacted,
         trajectory,

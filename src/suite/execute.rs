@@ -31,12 +31,9 @@ use crate::suite::hooks::Hooks;
 use crate::suite::measuring::{Measuring, place_of};
 use crate::suite::post_mortem::blame;
 use crate::suite::ready::{self, Asking};
-use crate::suite::recorded;
-use crate::suite::replay;
 use crate::suite::run_environment::Around;
-use crate::suite::source;
 use crate::suite::started::StartedServers;
-use crate::suite::suite_context::SuiteContext;
+use crate::suite::{SuiteContext, recorded, replay, source};
 
 /// How often a run asks what only reads.
 #[derive(Debug, Clone)]
@@ -157,7 +154,8 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
-        (reads, evaluating): (Reads, Evaluating<'_>),
+        reads: Reads,
+        evaluating: Evaluating<'_>,
         place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> FinishedRun {
@@ -432,7 +430,7 @@ impl SuiteContext {
                 biased;
                 // The run notices it for itself.
                 () = self.interrupt.cancelled() => None,
-                proven = started.during(ready::connect(&proofs, &targets, gateway, asking, (&stamp, secrets))) => Some(proven),
+                proven = started.during(ready::connect(&proofs, &targets, gateway, asking, &stamp, secrets)) => Some(proven),
             }
         };
         let found: Vec<_> = targets.iter().map(|it| it.observed.clone()).collect();
@@ -505,8 +503,9 @@ impl SuiteContext {
 
     /// What evaluators may ask besides the run; the secrets that they are given are added to `secrets`.
     fn around(&self, scenario: &Scenario, secrets: &mut Secrets) -> Result<Around, SetupError> {
-        let with = (self.program.clone(), self.interrupt.clone());
-        let around = Around::new(scenario, &self.servers(scenario), secrets, with)?;
+        let (program, interrupt) = (self.program.clone(), self.interrupt.clone());
+        let servers = self.servers(scenario);
+        let around = Around::new(scenario, &servers, secrets, program, interrupt)?;
         Ok(around.with_judge(scenario, || self.llm_judge(scenario)))
     }
 

@@ -1,18 +1,14 @@
-//! Scenarios are run against their own expectations.
+//! Scenarios are run against their own expectations, or measured in a command of their own.
 
 use std::sync::Arc;
 
-use super::error::Error;
-use super::evaluating;
-use super::finished::Finished;
 use super::judge::impossible_criteria;
-use super::measuring::Doing;
-use super::outcome::result;
-use super::play::{Suite, play};
+use super::measuring::{Doing, First};
+use super::outcome::{result, without_verdict};
+use super::play::play;
 use super::repeat::{Attempt, Measure, repeat};
-use super::replay;
 use super::run_context::{Executed, RunContext};
-use super::settings::Settings;
+use super::{Error, Finished, Settings, Suite, evaluating, replay};
 use crate::evaluate::{
     self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
 };
@@ -33,7 +29,8 @@ use crate::store::Baselines;
 pub async fn run(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
     play(
-        ("run", Doing::Run),
+        "run",
+        Doing::Run,
         suite,
         settings,
         |scenario, run_context| {
@@ -169,4 +166,29 @@ impl Attempt for Expecting<'_> {
 fn nothing_judges() -> Problem {
     Problem::new("nothing judges this run: no tool was called, and nothing is expected of it")
         .hint("list calls under `expected_trajectory`, or a text under `success_criteria`")
+}
+
+/// Measures what scenarios are about, each held against the figures that its file names, and each search against the first that could be
+/// measured. Needs a runtime with several threads.
+///
+/// # Errors
+///
+/// When runs cannot be kept at all. What went wrong with a scenario is in its result.
+pub async fn measure_alone(
+    command: &str,
+    suite: Suite,
+    settings: &Settings,
+) -> Result<Finished, Error> {
+    let doing = Doing::Alone(First::default());
+    play(
+        command,
+        doing,
+        suite,
+        settings,
+        |scenario, run_context| async move {
+            let why = "it measures nothing".to_owned();
+            without_verdict(&run_context.redacted(&scenario), Status::Error, why)
+        },
+    )
+    .await
 }

@@ -5,10 +5,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::addresses::Addresses;
-use super::error::Error;
 use super::header_commands::PrintedHeaders;
-use super::settings::Settings;
-use super::suite_context::SuiteContext;
+use super::{Error, Settings, SuiteContext};
 use crate::mcp;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
@@ -48,7 +46,8 @@ pub async fn introduce(scenario: &Scenario, settings: &Settings) -> Result<Intro
         settings.servers.clone(),
         Vec::new(),
         None,
-        (None, &settings.judges),
+        None,
+        &settings.judges,
         CancellationToken::new(),
     );
     let mut secrets = Secrets::given_to(&scenario.redaction);

@@ -1,22 +1,24 @@
-//! A completed run against what was accepted: the comparison, the scenario's criteria, the status.
+//! A completed run against what was accepted: the comparison, the scenario's criteria, calls that failed, the status.
 
 use std::sync::Arc;
 
-use crate::evaluate::{self, Accepted, Basis, Checked, Impossible, check_criteria, lists_tools};
+use crate::evaluate::{
+    self, Accepted, Basis, Checked, Impossible, check_criteria, lists_tools, wrong_outcomes,
+};
+use crate::model::comparison::ExecutionStatus;
 use crate::model::evaluation::Gate;
 use crate::model::experiment::{ExperimentChange, ExperimentPart};
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::model::trajectory::{Ending, FailureKind, Outcome, ToolCall, Trajectory};
 use crate::score;
-use crate::suite::evaluating;
-use crate::suite::failing_calls::failing_calls;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
-use crate::suite::replay;
 use crate::suite::run_context::Executed;
+use crate::suite::{evaluating, replay};
+use crate::text::shorten;
 
 /// Scores a run against the accepted trajectories and completes its result; `None` when nothing is accepted.
 ///
@@ -57,11 +59,7 @@ pub(crate) fn judge(
             format!("call {call} was answered in two ways when it was recorded: {} of {} takes agreed at {place}", odd.agreed, learned.takes)
         })
     }));
-    notes.extend(reads_answered_once(
-        scenario,
-        (baseline, accepted_as),
-        rules,
-    ));
+    notes.extend(reads_answered_once(scenario, baseline, accepted_as, rules));
     let basis = Basis::Accepted(baseline, accepted_as);
     let checked = scenario.map(|it| check_criteria(it, &current, basis));
     let Checked {
@@ -146,7 +144,8 @@ pub(crate) fn judge_executed(
 /// would ask them twice, it says how.
 fn reads_answered_once(
     scenario: Option<&Scenario>,
-    (baseline, accepted_as): (&Trajectory, Accepted),
+    baseline: &Trajectory,
+    accepted_as: Accepted,
     rules: &Rules,
 ) -> Option<String> {
     let once = baseline.answered_once();
@@ -215,4 +214,61 @@ pub(crate) fn impossible_criteria(impossible: &[Impossible]) -> Option<Problem> 
             })
             .collect(),
     })
+}
+
+/// How much of what a server said is shown, in characters.
+pub(crate) const SAID_CHARS: usize = 200;
+
+/// The calls that did not come out as they are meant to.
+///
+/// An error that a tool answers to a model is no reason, because models try again. That all calls failed, or that a call got no answer at
+/// all, is one.
+pub(crate) fn failing_calls(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    replayed: Option<&Trajectory>,
+) -> Vec<String> {
+    let wrong = if scenario.agent.decides() {
+        unanswered(trajectory)
+    } else {
+        let wrong = wrong_outcomes(scenario, trajectory, replayed);
+        wrong.iter().map(ToString::to_string).collect()
+    };
+    let mut reasons = Vec::new();
+    let all_failed = score::status(trajectory, &scenario.scoring) == ExecutionStatus::Failed;
+    if let Ending::Blocked { message } = &trajectory.ending {
+        reasons.push(message.clone());
+    } else if all_failed && (!wrong.is_empty() || scenario.agent.decides()) {
+        reasons.push("every call failed".to_owned());
+    }
+    reasons.extend(wrong);
+    reasons
+}
+
+/// The calls of an agent that decides for itself that had no answer, or, where all failed, all of them.
+fn unanswered(trajectory: &Trajectory) -> Vec<String> {
+    let all = trajectory.calls().all(|it| it.outcome.is_failure());
+    let calls = trajectory.calls().enumerate();
+    let failed = calls.filter(|(_, call)| {
+        // A call that could not be sent is the model's mistake, and the model got an error for it.
+        let is_unanswered = matches!(
+            &call.outcome,
+            Outcome::Failure(it) if !matches!(it.kind, FailureKind::Rpc | FailureKind::NotSent)
+        );
+        is_unanswered || all
+    });
+    failed
+        .map(|(index, call)| {
+            let said = said(&call.outcome);
+            format!("call {} of `{}`: {said}", index + 1, call.full_name())
+        })
+        .collect()
+}
+
+fn said(outcome: &Outcome) -> String {
+    let text = match outcome {
+        Outcome::Answer(answer) => answer.text(),
+        Outcome::Failure(failure) => failure.message.clone(),
+    };
+    shorten(&text, SAID_CHARS).into_owned()
 }

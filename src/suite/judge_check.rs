@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
-use super::llm_judge;
+use super::{Error, llm_judge};
 use crate::evaluate::judge::{Agreement, Case, CaseCall, Expected, Flips, Judge};
 use crate::model::judge::LlmJudge;
 use crate::model::redaction::Redaction;
@@ -94,7 +93,8 @@ impl CheckedJudge {
 ///
 /// What the judge lacks to be asked at all, or an example to be read.
 pub async fn check_judge(
-    (examples, judge): (&JudgeExamples, &LoadedJudge),
+    examples: &JudgeExamples,
+    judge: &LoadedJudge,
     settings: &CheckSettings,
     on_example: &(dyn Fn(usize, &CheckedExample) + Sync),
     interrupt: &CancellationToken,
@@ -130,7 +130,7 @@ pub async fn check_judge(
         let looked = tokio::select! {
             biased;
             () = interrupt.cancelled() => None,
-            looked = look((&asker, &redactor), &examples.asked, example, case) => Some(looked),
+            looked = look(&asker, &redactor, &examples.asked, example, case) => Some(looked),
         };
         let Some(looked) = looked else {
             checked.interrupted = true;
@@ -165,7 +165,8 @@ impl CheckedJudge {
 }
 
 async fn look(
-    (judge, redactor): (&Judge, &Redactor),
+    judge: &Judge,
+    redactor: &Redactor,
     asked: &LlmJudge,
     example: &JudgeExample,
     case: &Case,

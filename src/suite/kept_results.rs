@@ -6,9 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::finished::Finished;
-use super::settings::Settings;
-use super::suite_context::SuiteContext;
+use super::{Finished, Settings, SuiteContext};
 use crate::model::judge::JudgeSettings;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{HttpStyle, Scenario, Server, Transport};
@@ -37,8 +35,10 @@ impl<'a> KeptResults<'a> {
     /// Begins with the document of a run that has begun.
     pub(super) fn begin(
         settings: &Settings,
-        (begun, runs): (Redacted<ResultDocument>, &'a Runs),
-        (scenarios, context): (&'a [Arc<Scenario>], &'a SuiteContext),
+        begun: Redacted<ResultDocument>,
+        runs: &'a Runs,
+        scenarios: &'a [Arc<Scenario>],
+        context: &'a SuiteContext,
     ) -> Self {
         if let Some(database) = &settings.database {
             database.head(begun.derive(RunHead::begun));
@@ -102,7 +102,8 @@ pub(crate) async fn keep_only(
     database: &Database,
     finished: &Finished,
     document: &ResultDocument,
-    (scenario, redactor): (&Scenario, &Redactor),
+    scenario: &Scenario,
+    redactor: &Redactor,
 ) -> Vec<String> {
     let suite = &finished.suite;
     database.head(suite.derive(|_| RunHead::begun(document)));

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::agents::{JUDGE, reach_model};
-use super::error::Error;
-use super::suite_context::SuiteContext;
+use super::{Error, SuiteContext};
 use crate::evaluate::judge::{Judge, Memory};
 use crate::git;
 use crate::model::Object;

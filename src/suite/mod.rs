@@ -45,12 +45,9 @@ mod confirm;
 pub(crate) mod containers;
 mod depends;
 mod direct;
-mod error;
 pub(crate) mod evaluating;
 pub(crate) mod execute;
 mod expect;
-mod failing_calls;
-mod finished;
 mod header_commands;
 pub(crate) mod hooks;
 mod introduction;
@@ -60,9 +57,7 @@ pub(crate) mod kept_results;
 mod left_files;
 mod llm_judge;
 mod matrix;
-mod measure_alone;
 pub(crate) mod measuring;
-mod observer;
 pub(crate) mod outcome;
 pub(crate) mod patience;
 mod pending;
@@ -82,22 +77,17 @@ pub(crate) mod run_context;
 mod run_environment;
 mod run_folder;
 mod schedule;
-mod secrets;
 mod series;
 mod servers;
-mod set_up;
 mod settings;
 mod shards;
-mod shared;
 mod side_by_side;
 pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
 mod stored_judging;
 mod stored_run;
-mod stored_sides;
 pub(crate) mod suite_context;
-mod unrun;
 mod versions;
 
 pub use self::against::compare_against;
@@ -106,20 +96,17 @@ pub use self::bisect::{Bisected, Found, Range, STATE as BISECT_STATE, bisect};
 pub use self::compare::compare;
 pub use self::depends::{Depends, depends, started_by};
 pub use self::direct::compare_direct;
-pub use self::error::Error;
-pub use self::expect::run;
-pub use self::finished::{Files, Finished, Sides};
+pub use self::expect::{measure_alone, run};
 pub use self::introduction::{Introduction, Tried, introduce};
 pub use self::judge_check::{
     CheckSettings, CheckedExample, CheckedJudge, check_judge, verdict_words,
 };
 pub use self::llm_judge::{appoint, check_budget, most_judging_costs};
 pub use self::matrix::matrix;
-pub use self::measure_alone::measure_alone;
 pub use self::measuring::{
     accepted_figures, check_measurement, place_secrets, search_secrets, usual_place,
 };
-pub use self::observer::{Observer, ScenarioObserver, Silent};
+pub use self::outcome::{Error, Files, Finished, Sides};
 pub use self::play::Suite;
 pub use self::questions::{Short, WriteSettings, Written, write_questions};
 pub use self::record::record;
@@ -127,16 +114,17 @@ pub use self::retire::retire;
 pub use self::review::{
     Broken, Despite, Ignored, Pending, ReadAgain, Refusal, Waiting, scenario_of,
 };
+pub(crate) use self::run_context::RunContext;
+pub use self::run_context::{Observer, ScenarioObserver, Silent};
 pub use self::run_folder::RunFolder;
+pub use self::schedule::shared;
 pub use self::series::series;
 pub use self::servers::give_servers;
 pub use self::settings::{
     BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, ScoreSettings, Settings,
 };
 pub use self::shards::{Part, part};
-pub use self::shared::shared;
-pub use self::stored::{Stored, compare_stored};
+pub use self::stored::{Stored, compare_stored, redactor_of, stored_sides};
 pub use self::stored_run::{StoredRun, StoredScenario};
-pub use self::stored_sides::stored_sides;
-pub use self::unrun::redactor_of;
+pub(crate) use self::suite_context::SuiteContext;
 pub use self::versions::Against;

@@ -1,4 +1,4 @@
-//! How long a comparison may take: until the program is asked to stop, or until the scenario's time is over.
+//! The time for a comparison: until the program is asked to stop, or until the scenario's time is over.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::evaluating;
 use super::patience::Stopped;
 use super::record::learn_again;
-use super::run_context::RunContext;
-use super::settings::Settings;
+use super::{RunContext, Settings, evaluating};
 use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -45,7 +43,7 @@ pub(crate) async fn settle(
                 run_context.progress.judged(&redacted);
             }
             let played = (replayed, again);
-            let run = pending_run(result, scenario, played, (run_context, baselines)).await;
+            let run = pending_run(result, scenario, played, run_context, baselines).await;
             run.and_then(|run| {
                 let Some(run) = run else {
                     return Ok(());
@@ -147,7 +145,8 @@ async fn pending_run(
         Option<&Arc<Redacted<Trajectory>>>,
         Option<Redacted<Trajectory>>,
     ),
-    (run_context, baselines): (&RunContext, &Baselines),
+    run_context: &RunContext,
+    baselines: &Baselines,
 ) -> Result<Option<PendingRun>, StoreError> {
     let (Some(comparison), Some(current)) = (&result.comparison, &result.current) else {
         return Ok(None);

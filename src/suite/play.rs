@@ -11,19 +11,16 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
-use super::finished::{Files, Finished, LaidDown};
-use super::hooks;
+use super::hooks::{self, SetUp};
 use super::kept_results::KeptResults;
 use super::measuring::{Doing, measured};
-use super::observer::{Observer, Silent};
-use super::outcome::{broken, caught, disabled, not_started, result, unavailable, without_verdict};
-use super::replay;
+use super::outcome::{
+    LaidDown, broken, caught, disabled, not_started, result, unavailable, without_verdict,
+};
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
-use super::set_up::SetUp;
-use super::settings::{BASELINES, REPORTS, Settings};
 use super::suite_context::SuiteContext;
+use super::{BASELINES, Error, Files, Finished, Observer, REPORTS, Settings, Silent, replay};
 use crate::docker::{Guard, Session};
 use crate::model::called::Called;
 use crate::model::redacted::Redacted;
@@ -75,7 +72,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 ///
 /// When runs cannot be kept at all.
 pub(crate) async fn play<W, F>(
-    (command, doing): (&str, Doing),
+    command: &str,
+    doing: Doing,
     suite: Suite,
     settings: &Settings,
     work: W,
@@ -107,7 +105,8 @@ where
         settings.servers.clone(),
         ours,
         containers.clone(),
-        (budget.clone(), &settings.judges),
+        budget.clone(),
+        &settings.judges,
         interrupt.clone(),
     );
     context.retries.clone_from(&settings.retries);
@@ -119,7 +118,7 @@ where
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
     let begun = (command, started_at, settings.called.clone());
     let begun = keep_begun(begun, &runs, &scenarios, &context)?;
-    let mut kept = KeptResults::begin(settings, (begun, &runs), (&scenarios, &context));
+    let mut kept = KeptResults::begin(settings, begun, &runs, &scenarios, &context);
     let mut schedule = Schedule::new(&scenarios, settings, &context);
     let mut running = JoinSet::new();
     let mut stopped = false;
@@ -186,7 +185,7 @@ where
             let progress = Arc::clone(&run_context.progress);
             // What is measured comes to its result in another way; all else is the same for all.
             let task = if scenario.measurement.is_some() {
-                measure(scenario, run_context, &doing, (settings, all)).boxed()
+                measure(scenario, run_context, &doing, settings, all).boxed()
             } else {
                 work(scenario, run_context).boxed()
             };
@@ -311,7 +310,8 @@ fn measure(
     scenario: Arc<Scenario>,
     run_context: RunContext,
     doing: &Doing,
-    (settings, selected): (&Settings, usize),
+    settings: &Settings,
+    selected: usize,
 ) -> impl Future<Output = ScenarioResult> + Send + 'static + use<> {
     let (doing, settings) = (doing.clone(), settings.clone());
     let baselines = if settings.recording.of_one_scenario {

@@ -1,4 +1,4 @@
-//! What becomes of a run whose container or server has ended meanwhile.
+//! Runs whose container or server has ended meanwhile.
 
 use crate::model::trajectory::{Ending, Failure, FailureKind, Outcome, ToolCall, Trajectory};
 use crate::model::trouble::Trouble;

@@ -130,7 +130,7 @@ impl Prepared {
             Ok(())
         } else {
             let _one_at_a_time = self.building.lock().await;
-            make(wanted, &folder, (&commands, before), &path, observer).await
+            make(wanted, &folder, &commands, before, &path, observer).await
         };
         *held.last = Some((key, done.clone()));
         done.map(|()| held)
@@ -170,7 +170,8 @@ impl Record {
 async fn make(
     wanted: &Wanted<'_>,
     folder: &Path,
-    (commands, before): (&str, Option<git::State>),
+    commands: &str,
+    before: Option<git::State>,
     path: &Path,
     observer: &dyn Observer,
 ) -> Result<(), SetupError> {

@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use super::evaluating;
 use super::llm_judge::without_secrets;
-use super::run_context::RunContext;
-use crate::evaluate::{self, judge::Case};
+use super::{RunContext, evaluating};
+use crate::evaluate;
+use crate::evaluate::judge::Case;
 use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate};
 use crate::model::evaluator::Role;
 use crate::model::judge::{Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
@@ -57,8 +57,10 @@ impl RunContext {
         for (number, index) in prose.into_iter().enumerate() {
             let check = &result.checks[index];
             let mut opinion = opinion(
-                (&check.name, check.line),
-                (number, &asked),
+                &check.name,
+                check.line,
+                number,
+                &asked,
                 &ruling,
                 duration_ms,
             );
@@ -129,8 +131,10 @@ fn name(number: usize) -> String {
 
 /// What the judge says of the criterion of this number, counted from 0, as advice.
 fn opinion(
-    (criterion, line): (&str, Option<usize>),
-    (number, asked): (usize, &LlmJudge),
+    criterion: &str,
+    line: Option<usize>,
+    number: usize,
+    asked: &LlmJudge,
     ruling: &Result<Ruling, String>,
     duration_ms: f64,
 ) -> Evaluation {

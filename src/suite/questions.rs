@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::agents::reach_model;
-use super::error::Error;
+use super::outcome::Error;
 use crate::discovery::golden::{Corpus, Tool};
 use crate::discovery::questions::{INSTRUCTIONS, key, once_more, question, read, refusal, schema};
 use crate::llm::client::{Attempts, Client, wire};

@@ -11,9 +11,8 @@ use crate::model::suite::{Problem, Retried, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
 use crate::run::Progress;
 use crate::score;
-use crate::suite::evaluating;
 use crate::suite::outcome::without_verdict;
-use crate::suite::run_context::RunContext;
+use crate::suite::{RunContext, evaluating};
 use crate::text::shorten;
 
 /// The longest reason that is kept with an attempt; its trajectory and its page have the whole.
@@ -49,8 +48,8 @@ pub(crate) async fn repeat(
         return once(scenario, run_context, work).await;
     }
     let of = measure.times;
-    let look = may_be_kept(scenario, (1, of), true);
-    let first = attempt(scenario, run_context, (1, of), look, work).await;
+    let look = may_be_kept(scenario, 1, of, true);
+    let first = attempt(scenario, run_context, 1, of, look, work).await;
     // There is no verdict against the baseline of another experiment, so further runs would be of no use.
     if first.status == Status::Error && !first.experiment_changes.is_empty() {
         let notes = run_context
@@ -68,8 +67,8 @@ pub(crate) async fn repeat(
         if over {
             break;
         }
-        let look = may_be_kept(scenario, (number, of), made.all_are_fine());
-        let next = attempt(scenario, run_context, (number, of), look, work).await;
+        let look = may_be_kept(scenario, number, of, made.all_are_fine());
+        let next = attempt(scenario, run_context, number, of, look, work).await;
         over = next.status == Status::Interrupted;
         made.add(next);
     }
@@ -145,7 +144,8 @@ fn together(one: Option<TotalUse>, other: Option<TotalUse>) -> Option<TotalUse> 
 /// would block the next attempt.
 pub(crate) fn may_be_kept(
     scenario: &Scenario,
-    (number, of): (u16, u16),
+    number: u16,
+    of: u16,
     others_are_fine: bool,
 ) -> bool {
     let mut containers = scenario.containers.iter();
@@ -161,7 +161,8 @@ pub(crate) fn may_be_kept(
 async fn attempt(
     scenario: &Scenario,
     run_context: &RunContext,
-    (number, of): (u16, u16),
+    number: u16,
+    of: u16,
     look: bool,
     work: &impl Attempt,
 ) -> ScenarioResult {

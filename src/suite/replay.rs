@@ -14,8 +14,7 @@ use crate::report::record;
 use crate::run::SetupError;
 use crate::score;
 use crate::store::{BASELINE, Baselines, StoreError};
-use crate::suite::BASELINES;
-use crate::suite::ci;
+use crate::suite::{BASELINES, ci};
 
 /// The baselines in a folder, which may be the folder of all or, when one scenario is meant, its own folder or file.
 pub(crate) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {

@@ -6,14 +6,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::evaluating;
-use super::failing_calls::failing_calls;
-use super::judge::judge;
+use super::judge::{failing_calls, judge};
 use super::outcome::result;
 use super::patience::Patience;
 use super::record::check_run;
-use super::replay;
-use super::unrun::redacted;
+use super::stored::redacted;
+use super::{evaluating, replay};
 use crate::agent::Answers;
 use crate::evaluate::Accepted;
 use crate::model::change::Change;
@@ -518,7 +516,7 @@ fn changed(id: &str, what: &str) -> Refusal {
 
 /// Takes what a scenario declares to be secret by now out of what was stored.
 fn redactor_of(scenario: &Scenario) -> Redactor {
-    super::unrun::redactor_of(scenario).of_stored()
+    super::stored::redactor_of(scenario).of_stored()
 }
 
 /// A stored run without what its scenario declares to be secret by now.

@@ -1,4 +1,4 @@
-//! The context in which a command runs one scenario: it runs it, keeps the run, and returns it without secrets.
+//! The context in which a command runs one scenario: it runs it, keeps the run, and returns it without secrets, while observers are shown its progress.
 
 use std::sync::Arc;
 
@@ -9,14 +9,13 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
-use crate::run::Progress;
+use crate::run::{self, Progress};
 use crate::score;
 use crate::store::{Baselines, Runs};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::evaluating::{Evaluating, offered_in_baselines, redacted_scenario};
 use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::measuring::Measuring;
-use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
 use crate::suite::post_mortem::blame;
@@ -111,8 +110,8 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let how = (reads, self.evaluating());
-        let (mut executed, log) = Box::pin(self.played(scenario, baseline, how)).await;
+        let played = self.played(scenario, baseline, reads, self.evaluating());
+        let (mut executed, log) = Box::pin(played).await;
         let trajectory = &executed.trajectory;
         let mut notes = self.keep(scenario, trajectory, log.as_ref());
         notes.append(&mut executed.notes);
@@ -229,8 +228,8 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let how = (reads, Evaluating::Not);
-        Box::pin(self.played(scenario, baseline, how)).await.0
+        let played = self.played(scenario, baseline, reads, Evaluating::Not);
+        Box::pin(played).await.0
     }
 
     /// Runs the scenario without keeping the run; returns with it what containers and servers have said.
@@ -238,11 +237,17 @@ impl RunContext {
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
-        how: (Reads, Evaluating<'_>),
+        reads: Reads,
+        evaluating: Evaluating<'_>,
     ) -> (Executed, Option<Redacted<String>>) {
-        let ran = self
-            .suite
-            .execute(scenario, baseline, how, &self.slot, &*self.progress);
+        let ran = self.suite.execute(
+            scenario,
+            baseline,
+            reads,
+            evaluating,
+            &self.slot,
+            &*self.progress,
+        );
         let (mut executed, _, log) = self.executed(scenario, Box::pin(ran).await);
         let trajectory = &mut executed.trajectory;
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
@@ -310,5 +315,52 @@ impl RunContext {
             problem: Some(problem),
             ..result(&self.redacted(scenario), Status::Error)
         }
+    }
+}
+
+/// Receives the progress of a suite.
+pub trait Observer: Send + Sync {
+    /// The runs are kept under this id.
+    fn kept_as(&self, _run: &str) {}
+
+    /// A scenario begins. Returns the observer that receives the progress of its runs.
+    fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver>;
+
+    /// A scenario has its result.
+    fn finished(&self, _result: &Redacted<ScenarioResult>) {}
+
+    /// All scenarios have their results.
+    fn ended(&self) {}
+}
+
+/// Receives the progress of one scenario.
+pub trait ScenarioObserver: run::Observer {
+    /// The observer of one of several attempts at it; `number` counts from 1.
+    fn attempt(&self, number: u16, of: u16) -> Arc<dyn ScenarioObserver>;
+
+    /// An attempt has ended.
+    fn attempted(&self, _number: u16, _of: u16, _status: Status) {}
+
+    /// What came of it is known, but for what is found out by running it once more.
+    fn judged(&self, _result: &Redacted<ScenarioResult>) {}
+}
+
+/// Ignores all progress.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn begins(&self, _: &Scenario) -> Arc<dyn ScenarioObserver> {
+        Arc::new(Self)
+    }
+}
+
+impl run::Observer for Silent {
+    fn progress(&self, _: Progress<'_>) {}
+}
+
+impl ScenarioObserver for Silent {
+    fn attempt(&self, _: u16, _: u16) -> Arc<dyn ScenarioObserver> {
+        Arc::new(Self)
     }
 }

@@ -23,10 +23,10 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
 use crate::sql::{self, Database, Query, Rows};
+use crate::suite::addresses::{options, pairs};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::left_files::LeftFiles;
 use crate::suite::llm_judge::{NO_JUDGE, without_secrets};
-use crate::suite::secrets::{options, pairs};
 
 /// What evaluators of a scenario may ask besides its run.
 #[derive(Debug, Default)]
@@ -56,7 +56,8 @@ impl Around {
         scenario: &Scenario,
         servers: &[Server],
         secrets: &mut Secrets,
-        (supervisor, interrupt): (Option<PathBuf>, CancellationToken),
+        supervisor: Option<PathBuf>,
+        interrupt: CancellationToken,
     ) -> Result<Self, SetupError> {
         let mut around = Self {
             supervisor,
@@ -106,7 +107,8 @@ impl Around {
         &'a self,
         scenario: &'a Redacted<Scenario>,
         trajectory: &'a Redacted<Trajectory>,
-        (containers, redactor): (&'a ContainerSlot, &'a Redactor),
+        containers: &'a ContainerSlot,
+        redactor: &'a Redactor,
     ) -> AroundRun<'a> {
         AroundRun {
             around: self,

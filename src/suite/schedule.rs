@@ -1,17 +1,16 @@
-//! Which scenario is run next, and which may run at the same time.
+//! The order of scenarios, and those that may not run at the same time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::llm_judge;
-use super::settings::{Jobs, Settings};
-use super::shared::uses_what_outlives;
-use super::suite_context::SuiteContext;
-use crate::model::scenario::Scenario;
+use super::{Jobs, Settings, SuiteContext, addresses, give_servers, llm_judge};
+use crate::model::container::Reset;
+use crate::model::scenario::{Scenario, Server, Transport};
+use crate::scenario_file;
 
 /// The fewest and the most scenarios that run at once where nobody says how many.
 const FEWEST: usize = 2;
@@ -157,4 +156,63 @@ fn shares(scenario: &Scenario, settings: &Settings, context: &SuiteContext) -> b
     let has_budget = settings.budget.is_some() && (scenario.agent.decides() || judged)
         || settings.judges.budget.is_some() && judged;
     uses_what_outlives(scenario, context) || has_budget
+}
+
+/// What a run of a scenario shares with others, in words that are the same for the same thing: a server that outlives its runs, a port of this
+/// machine that is always the same, a container that is not its own, and whatever its commands before and after reset.
+pub fn shared(scenario: &Scenario, settings: &Settings) -> BTreeSet<String> {
+    things(scenario, &settings.servers, settings.containers)
+}
+
+/// Whether a run of a scenario uses something that another run may be using at the same time.
+pub(super) fn uses_what_outlives(scenario: &Scenario, context: &SuiteContext) -> bool {
+    !things(scenario, &context.servers, context.containers.is_some()).is_empty()
+}
+
+fn things(scenario: &Scenario, given: &[Server], containers: bool) -> BTreeSet<String> {
+    let mut own = scenario.servers.clone();
+    give_servers(&mut own, given);
+    let servers = own.iter().chain(&scenario.upstreams);
+    let mut things: BTreeSet<String> = servers
+        .filter_map(|it| of_server(scenario, it, containers))
+        .collect();
+    for container in scenario.containers.iter().filter(|_| containers) {
+        if let Some(port) = container.host_port {
+            things.insert(address(&format!("127.0.0.1:{port}")));
+        }
+        if container.reset != Reset::Scenario {
+            // Which one it is may depend on what its image is built from.
+            things.insert("containers that stay".to_owned());
+        }
+    }
+    if !(scenario.before.is_empty() && scenario.after.is_empty()) {
+        things.insert("commands before and after".to_owned());
+    }
+    things
+}
+
+fn of_server(scenario: &Scenario, server: &Server, containers: bool) -> Option<String> {
+    let Transport::Http { url, start, .. } = &server.transport else {
+        return None;
+    };
+    let is_own = match start {
+        Some(_) => scenario_file::mentions(url, scenario_file::PORT),
+        None => addresses::is_fresh(scenario, server, containers),
+    };
+    (!is_own).then(|| address(authority(url)))
+}
+
+/// The host and the port of an address, or all of one that has a form of its own.
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}
+
+fn address(authority: &str) -> String {
+    let local = ["localhost:", "[::1]:", "0.0.0.0:"];
+    let port = local.iter().find_map(|it| authority.strip_prefix(it));
+    match port {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => authority.to_ascii_lowercase(),
+    }
 }

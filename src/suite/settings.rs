@@ -1,4 +1,4 @@
-//! How scenarios are run and judged.
+//! Settings for running and judging scenarios.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

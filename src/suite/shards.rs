@@ -20,7 +20,7 @@ pub struct Part {
 
 /// Parts scenarios so that all parts take about as long, and returns the part of this number, counted from 1. How long a scenario takes is
 /// what it took when its baseline was recorded.
-pub fn part(scenarios: Vec<Scenario>, (index, count): (u32, u32), baselines: &Path) -> Part {
+pub fn part(scenarios: Vec<Scenario>, index: u32, count: u32, baselines: &Path) -> Part {
     let of_how_many = scenarios.len();
     let durations = scenarios.iter().map(|it| {
         let recorded = replay::baselines(baselines, it, of_how_many).duration_ms(&it.id);

@@ -5,15 +5,12 @@
 
 use std::sync::Arc;
 
-use super::confirm;
-use super::evaluating;
 use super::execute::Reads;
 use super::judge::judge_executed;
 use super::record::{check_run, reads, usual_takes};
-use super::replay;
 use super::run_context::{Executed, RunContext};
-use super::settings::Settings;
-use super::shared::uses_what_outlives;
+use super::schedule::uses_what_outlives;
+use super::{Settings, confirm, evaluating, replay};
 use crate::evaluate::Accepted;
 use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::redacted::Redacted;

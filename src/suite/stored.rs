@@ -8,21 +8,24 @@ use std::time::Instant;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::error::Error;
-use super::evaluating;
-use super::finished::{Files, Finished, LaidDown};
+use super::addresses::Addresses;
+use super::outcome::{Error, Files, Finished, LaidDown, Sides};
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};
 use super::stored_run::{CURRENT, StoredRun, StoredScenario};
-use super::unrun::redacted;
+use super::{agents, evaluating, source};
 use crate::git;
+use crate::input;
 use crate::model::called::{Called, Selection};
+use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Scenario, Server};
 use crate::model::suite::{NotRun, ScenarioResult, SuiteResult};
+use crate::published::result::{self, Side};
 use crate::redact::{Redactor, Secrets};
-use crate::store::{RESULT, Runs, STATE};
+use crate::scenario_file;
+use crate::store::{self, RESULT, Runs, STATE};
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]
@@ -218,4 +221,52 @@ fn number_repeated(results: &mut [ScenarioResult]) {
             result.id = format!("{} {number}", result.id);
         }
     }
+}
+
+/// The trajectories that the page of a scenario is made from; the result lies in this folder. Why others are not there is added to `gone`.
+pub fn stored_sides(folder: &Path, scenario: &result::Scenario, gone: &mut Vec<String>) -> Sides {
+    // Of a report that came from elsewhere, both sides lie beside the pages.
+    let beside = Runs::at(&folder.join("trajectories"));
+    let mut load = |side: &Option<Side>, copy: PathBuf| {
+        let file = folder.join(side.as_ref()?.file.as_ref()?);
+        let file = if !file.exists() && copy.is_file() {
+            copy
+        } else {
+            file
+        };
+        let links = input::check_links(&file, &file).map_err(|error| error.to_string());
+        let loaded = links.and_then(|()| store::load(&file).map_err(|error| error.to_string()));
+        let loaded = loaded.map_err(|error| gone.push(error));
+        loaded.ok().map(Arc::new)
+    };
+    let id = &scenario.id;
+    [
+        load(&scenario.baseline, beside.baseline_path(id)),
+        load(&scenario.current, beside.path(id)),
+    ]
+}
+
+/// Takes what a scenario declares to be secret out of texts.
+pub fn redactor_of(scenario: &Scenario) -> Redactor {
+    let mut secrets = Secrets::default();
+    let _ = redacted(scenario, &mut secrets);
+    Redactor::new(&secrets, &scenario.redaction)
+}
+
+/// A scenario that is not run, without the secrets that it declares, or that its servers and its agent are given, which
+/// are added to `all`.
+pub(super) fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
+    let mut secrets = Secrets::given_to(&scenario.redaction);
+    let scenario = &*source::resolved(scenario);
+    let addresses = Addresses::anywhere(scenario, &scenario.servers);
+    let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
+    // A name that cannot be resolved has no value, so no secret.
+    let expanded = scenario_file::expand_servers(&scenario.servers, lookup);
+    for (_, variables) in expanded.into_iter().flatten() {
+        secrets.environment("", &variables);
+    }
+    let _ = agents::reach(scenario, &mut secrets);
+    all.extend(&secrets);
+    all.of_scenario(&scenario.redaction);
+    Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
 }

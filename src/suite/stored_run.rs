@@ -6,12 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::error::Error;
+use super::outcome::Error;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
 use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
-use crate::published::result;
-use crate::published::result::earlier;
+use crate::published::result::{self, earlier};
 use crate::store::{self, RESULT};
 
 /// Where a run has its trajectories, within its folder.

@@ -12,8 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::patience::Patience;
 use super::prepare::Prepared;
-use super::settings::Judges;
-use super::{recorded, source};
+use super::{Judges, recorded, source};
 use crate::docker::Session;
 use crate::git;
 use crate::model::redacted::Redacted;
@@ -66,7 +65,8 @@ impl SuiteContext {
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
         containers: Option<Arc<Session>>,
-        (budget, judges): (Option<Arc<Budget>>, &Judges),
+        budget: Option<Arc<Budget>>,
+        judges: &Judges,
         interrupt: CancellationToken,
     ) -> Self {
         let of_judges = Budget::of_judges(judges.budget, budget.clone());

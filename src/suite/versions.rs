@@ -16,8 +16,7 @@ use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Version;
 use crate::scenario_file::{self, Place, Templates};
 use crate::store::{STATE, own};
-use crate::suite::settings::RUNS;
-use crate::suite::source;
+use crate::suite::{RUNS, source};
 
 /// Where versions of sources are laid out, each run of the program in a folder of its own.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| own("sources"));

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::amounts::{parse_budget, parse_threshold};
 use super::database::DatabaseArgs;
 use super::examples;
+use super::execute::{parse_budget, parse_threshold};
 use super::output::{FormatArgs, KeepArgs};
 use super::suite::{AgainstChoice, parse_against};
 use crate::suite::Against;

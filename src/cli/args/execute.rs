@@ -1,13 +1,12 @@
-//! How scenarios are run and scored.
+//! Options for running, scoring and judging scenarios, and for putting results together.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
-use super::amounts::{parse_budget, parse_threshold};
 use super::database::DatabaseArgs;
-use super::judge::JudgeArgs;
-use super::output::{KeepArgs, ReportingArgs};
+use super::examples;
+use super::output::{FormatArgs, KeepArgs, ReportingArgs};
 use crate::suite::Jobs;
 
 /// How to run them.
@@ -199,4 +198,117 @@ fn parse_program(text: &str) -> Result<Program, String> {
         text: text.to_owned(),
         words,
     })
+}
+
+#[derive(Debug, Clone, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
+pub(in crate::cli) struct MergeArgs {
+    /// Results of `--shard K/N`: files, or folders with all below, such as a report, a run, or what CI has kept of several
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(in crate::cli) results: Vec<PathBuf>,
+    /// Judge what is there where scenarios are in none of the results; those are reported as skipped
+    #[arg(long)]
+    pub(in crate::cli) allow_missing: bool,
+    /// Where several results have a scenario, take it from the one that began last
+    #[arg(long)]
+    pub(in crate::cli) allow_overlap: bool,
+    /// Put results together that are of other plans, commits, thresholds or versions of mcp-eval
+    #[arg(long)]
+    pub(in crate::cli) allow_different: bool,
+    #[command(flatten)]
+    pub(in crate::cli) reporting: ReportingArgs,
+    #[command(flatten)]
+    pub(in crate::cli) kept: KeepArgs,
+    /// Write no pages; the result is kept, and `mcp-eval report --format html` makes them later
+    #[arg(long)]
+    pub(in crate::cli) no_report: bool,
+    /// Where the report goes [default: reports/RUN/]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
+    pub(in crate::cli) output: Option<PathBuf>,
+}
+
+/// Which model judges runs, and what it may cost.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct JudgeArgs {
+    /// The model that judges runs, instead of the scenarios' own: a YAML file with what a `judge` section holds
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) judge: Option<PathBuf>,
+    /// What judges may cost together: an amount in the currency of their prices, or a share of --budget such as `20%`, which counts it in any
+    /// case
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_share)]
+    pub(in crate::cli) judge_budget: Option<JudgeBudget>,
+    /// Ask judges again and keep no answer, instead of using answers in .mcp-eval/cache to the same questions
+    #[arg(long)]
+    pub(in crate::cli) no_cache: bool,
+}
+
+/// What judges may cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::cli) enum JudgeBudget {
+    Amount(f64),
+    /// A share of the whole budget, from 0 to 1.
+    Share(f64),
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum JudgeCommand {
+    /// Measure a judge by labelled examples: how often it agrees, and how often its verdicts hang on order and length
+    #[command(after_long_help = examples::JUDGE_CHECK)]
+    Check(JudgeCheckArgs),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct JudgeCheckArgs {
+    /// A YAML file with `criteria` or a `rubric`, and `examples`, each with its calls, the agent's last words and whether it should pass
+    pub(in crate::cli) file: PathBuf,
+    /// The judge, instead of the file's own: a YAML file with what a `judge` section holds
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) judge: Option<PathBuf>,
+    /// What all requests may cost together, in the currency of the judge's price
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_budget)]
+    pub(in crate::cli) budget: Option<f64>,
+    /// Ask again, and keep no answer
+    #[arg(long)]
+    pub(in crate::cli) no_cache: bool,
+    /// Fail if a lower share of the verdicts is that of the label, 0 to 1
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) min_agreement: Option<f64>,
+    /// Fail if Cohen's kappa is lower, 0 to 1, or cannot be determined because all verdicts are alike
+    #[arg(long, value_name = "KAPPA", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) min_kappa: Option<f64>,
+    /// Fail if a higher share of the verdicts flips with the order, or with the length, 0 to 1
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) max_flips: Option<f64>,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+}
+
+fn parse_share(text: &str) -> Result<JudgeBudget, String> {
+    let Some(percent) = text.strip_suffix('%') else {
+        return parse_budget(text).map(JudgeBudget::Amount).map_err(|_| {
+            "write an amount above 0, or a share of the budget such as 20%".to_owned()
+        });
+    };
+    let share = percent.trim().parse().ok().map(|it: f64| it / 100.0);
+    share
+        .filter(|it| *it > 0.0 && *it <= 1.0)
+        .map(JudgeBudget::Share)
+        .ok_or_else(|| "write a share above 0% and at most 100%".to_owned())
+}
+
+pub(super) fn parse_threshold(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|it| (0.0..=1.0).contains(it))
+        .ok_or_else(|| "write a number from 0 to 1".to_owned())
+}
+
+pub(super) fn parse_budget(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|it: &f64| it.is_finite() && *it > 0.0)
+        .ok_or_else(|| "write an amount above 0".to_owned())
 }

@@ -1,21 +1,11 @@
-//! What the user typed, as typed words; nothing below `cli` sees clap.
+//! The arguments of the command line, as typed words; nothing below `cli` sees clap.
 
-mod amounts;
 mod database;
-mod discover;
 mod discovery;
 mod examples;
 mod execute;
-mod help;
-mod history;
-mod init;
-mod judge;
 mod look;
-mod merge;
-mod mock;
 mod output;
-mod plan;
-mod review;
 mod select;
 mod serve;
 mod short;
@@ -25,34 +15,30 @@ mod upkeep;
 use clap::{Parser, Subcommand};
 
 pub(super) use database::{
-    DatabaseArgs, DbCommand, DbInfoArgs, DbPlaceArgs, DbPruneArgs, DbRebuildArgs,
+    DatabaseArgs, DbCommand, DbInfoArgs, DbPlaceArgs, DbPruneArgs, DbRebuildArgs, HistoryArgs,
+    HistoryFormat,
 };
-pub(super) use discover::DiscoverArgs;
 pub(super) use discovery::{
     DatasetsCommand, DatasetsValidateArgs, GenQueriesArgs, PoolArgs, Provider, ProxyArgs,
     RetrievalArgs, SecurityArgs, SnapshotArgs, VerdictForm,
 };
 pub(super) use execute::{
-    AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, Preset, ScoreArgs,
+    AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, JudgeCheckArgs,
+    JudgeCommand, MergeArgs, Preset, ScoreArgs,
 };
-pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
-pub(super) use history::{HistoryArgs, HistoryFormat};
-pub(super) use init::{AddedCall, InitArgs, Workflow};
-pub(super) use judge::{JudgeBudget, JudgeCheckArgs, JudgeCommand};
-pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
-pub(super) use merge::MergeArgs;
-pub(super) use mock::{MockArgs, MockTransport};
+pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReviewArgs, ValidateArgs};
 pub(super) use output::{
     Asked, Color, Format, OutputArgs, ReportChoice, ReportingArgs, ResultFormat,
 };
-pub(super) use plan::{PlanArgs, WatchArgs};
-pub(super) use review::ReviewArgs;
-pub(super) use select::SelectArgs;
-pub(super) use serve::{ServeAgent, ServeArgs};
+pub(super) use select::{PlanArgs, SelectArgs, WatchArgs};
+pub(super) use serve::{DiscoverArgs, MockArgs, MockTransport, ServeAgent, ServeArgs};
 pub(super) use suite::{
     AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
 };
-pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
+pub(super) use upkeep::{
+    AddedCall, CleanArgs, CompletionsArgs, HelpArgs, ImportArgs, ImportedTool, InitArgs, ManArgs,
+    ScanArgs, SchemaArgs, SchemaKind, Workflow,
+};
 
 /// Find out whether a change breaks how AI agents use your tools.
 #[derive(Debug, Parser)]

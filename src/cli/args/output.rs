@@ -1,4 +1,4 @@
-//! What is printed, and how.
+//! Options for everything that is printed or kept.
 
 use std::fmt;
 use std::path::PathBuf;

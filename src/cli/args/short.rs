@@ -1,4 +1,4 @@
-//! Which options of the large commands `-h` shows, and under which headings `--help` shows all of them.
+//! The options of the large commands that `-h` shows, and the headings under which `--help` shows all of them.
 
 use clap::Arg;
 

@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::amounts::parse_threshold;
 use super::database::DatabaseArgs;
-use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs};
+use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
 use super::output::{KeepArgs, ReportingArgs};
-use super::plan::{PlanArgs, WatchArgs};
-use super::select::SelectArgs;
+use super::select::{PlanArgs, SelectArgs, WatchArgs};
 use crate::cli::runs;
 use crate::suite::{Against, Jobs};
 

@@ -1,17 +1,11 @@
 //! `mcp-eval bisect`: the first commit of a server or proxy at which a scenario fails.
 
 use crate::cli::args::{BisectArgs, Format, OutputArgs};
-use crate::cli::console::Console;
-use crate::cli::database;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::interrupt;
-use crate::cli::not_kept;
 use crate::cli::reports::Reports;
-use crate::cli::runtime;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::base;
+use crate::cli::{Console, Exit, Failure, database, not_kept, runtime};
 use crate::git::Commit;
 use crate::published::result;
 use crate::suite::{self, Bisected, Judging, Range, ScoreSettings, Settings, Suite};
@@ -50,7 +44,7 @@ pub(in crate::cli) fn run(
     let runtime = runtime::running(settings.jobs, scenarios.len())?;
     let (found, interrupt) = runtime.block_on(async {
         let suite = Suite {
-            interrupt: interrupt::token(),
+            interrupt: runtime::interruption(),
             ..Suite::new(scenarios)
         };
         let interrupt = suite.interrupt.clone();

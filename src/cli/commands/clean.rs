@@ -3,10 +3,7 @@
 use serde::Serialize;
 
 use crate::cli::args::{CleanArgs, ResultFormat};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::runtime;
+use crate::cli::{Console, Exit, Failure, runtime};
 use crate::docker::{Engine, Left, Which, Why};
 use crate::json;
 use crate::report::bytes;

@@ -3,23 +3,16 @@
 use std::path::Path;
 
 use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
-use crate::cli::called;
 use crate::cli::console::Console;
-use crate::cli::dry_run;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::not_kept;
-use crate::cli::offline;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
-use crate::cli::runs;
 use crate::cli::select::Purpose;
-use crate::cli::stray;
 use crate::cli::suite::{baselines, play_round, scoring, settings};
-use crate::cli::suite_file;
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
+use crate::cli::{called, dry_run, not_kept, offline, runs, stray, suite_file};
 use crate::model::called::Called;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Servers;
@@ -59,7 +52,7 @@ pub(in crate::cli) fn run(
                 return Err(Failure::usage(why).hint("`--against run:ID` names another stored run"));
             }
         };
-        return offline::compare(args, &scored, accepted, &reports, (output, console));
+        return offline::compare(args, &scored, accepted, &reports, output, console);
     }
     let folder = baselines(baseline);
     let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));

@@ -5,10 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::cli::args::{DbCommand, DbInfoArgs, DbPruneArgs, DbRebuildArgs, ResultFormat};
-use crate::cli::console::Console;
 use crate::cli::database::{answered, existing, open, place};
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::{Console, Exit, Failure};
 use crate::json;
 use crate::report::bytes;
 use crate::store::database::Info;

@@ -3,19 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::cli::args::{HistoryArgs, HistoryFormat};
-use crate::cli::clock;
-use crate::cli::console::Console;
 use crate::cli::database::{answered, existing};
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::json;
+use crate::cli::{Console, Exit, Failure, runs};
 use crate::published::history::HistoryDocument;
 use crate::published::result::Status;
 use crate::report::history::{self, Asked};
 use crate::report::{e2e, html, moment};
-use crate::store;
 use crate::store::database::{HistoryFilter, HistoryRow};
 use crate::suite::series;
+use crate::{json, store};
 
 /// How many tags are named where none of them was asked for.
 const TAGS: usize = 20;
@@ -57,7 +53,7 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
         max_slowdown: args.max_slowdown,
     };
     let document = history::measured(&asked, found);
-    clock::look_at_history(&document, console);
+    runs::look_at_history(&document, console);
     let text = match args.format {
         HistoryFormat::Terminal => history::terminal(&document, args.name.is_some()),
         HistoryFormat::Json => json::pretty(&document),

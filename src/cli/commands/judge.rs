@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
-use super::judge_document::{Gate, document};
 use crate::cli::args::{JudgeCheckArgs, JudgeCommand, OutputArgs, ResultFormat};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::interrupt;
-use crate::cli::runtime;
+use crate::cli::{Console, Exit, Failure, runtime};
+use crate::evaluate::judge::{Agreement, Flips};
 use crate::json;
 use crate::model::number::apart;
 use crate::model::repeated::Tally;
-use crate::model::usage::cost_words;
+use crate::model::ruling::Ruling;
+use crate::model::usage::{TotalUse, cost_words};
 use crate::scenario_file::{self, JudgeExamples, LoadedJudge};
 use crate::score::statistics;
 use crate::suite::{self, CACHE, CheckSettings, CheckedExample, CheckedJudge, verdict_words};
@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(
     let bar = bar(output, console, examples.examples.len());
     let runtime = runtime::here()?;
     let checked = runtime.block_on(async {
-        let interrupt = interrupt::token();
+        let interrupt = runtime::interruption();
         let of = examples.examples.len();
         let on_example = |number: usize, example: &CheckedExample| {
             bar.set_message(example.name.clone());
@@ -45,17 +45,18 @@ pub(in crate::cli) fn run(
                 console.note(&format!("{number} of {of}: {}: {words}", example.name));
             }
         };
-        suite::check_judge((&examples, &judge), &settings, &on_example, &interrupt).await
+        suite::check_judge(&examples, &judge, &settings, &on_example, &interrupt).await
     });
     runtime.shutdown_background();
     bar.finish_and_clear();
     let checked = checked?;
-    let gate = gate(args, &checked);
+    let reasons = unmet(args, &checked);
+    let exit = exit(&checked, &reasons);
     match args.printed.format {
-        ResultFormat::Json => Console::document(&json::pretty(&document(&checked, &gate))),
-        ResultFormat::Terminal => console.result(&summary(&args.file, &checked, &gate)),
+        ResultFormat::Json => Console::document(&json::pretty(&document(&checked, reasons))),
+        ResultFormat::Terminal => console.result(&summary(&args.file, &checked, &reasons)),
     }
-    Ok(exit(&checked, &gate))
+    Ok(exit)
 }
 
 /// The judge that is judged.
@@ -79,7 +80,7 @@ fn bar(output: OutputArgs, console: Console, of: usize) -> ProgressBar {
 }
 
 /// What was asked of the judge, and is not so.
-fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
+fn unmet(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut at_least = |what: &str, found: Option<f64>, least: Option<f64>| {
         let Some(least) = least else { return };
@@ -118,13 +119,13 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
             _ => {}
         }
     }
-    Gate { reasons }
+    reasons
 }
 
-fn exit(checked: &CheckedJudge, gate: &Gate) -> Exit {
+fn exit(checked: &CheckedJudge, reasons: &[String]) -> Exit {
     if checked.interrupted {
         Exit::Interrupted
-    } else if !gate.passes() && checked.agreement.count() > 0 {
+    } else if !reasons.is_empty() && checked.agreement.count() > 0 {
         Exit::Failed
     } else if checked.is_complete() {
         Exit::Passed
@@ -133,7 +134,7 @@ fn exit(checked: &CheckedJudge, gate: &Gate) -> Exit {
     }
 }
 
-fn summary(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
+fn summary(file: &Path, checked: &CheckedJudge, reasons: &[String]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for example in &checked.examples {
         let place = format!("{} ({}:{})", example.name, file.display(), example.line);
@@ -199,7 +200,7 @@ fn summary(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
             more => format!(", {more} votes from the cache"),
         }
     ));
-    lines.extend(gate.reasons.iter().map(|it| format!("failed: {it}")));
+    lines.extend(reasons.iter().map(|it| format!("failed: {it}")));
     lines.join("\n") + "\n"
 }
 
@@ -230,4 +231,157 @@ fn remarks(example: &CheckedExample, threshold: f64) -> impl Iterator<Item = Str
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |it| format!("{:.1}%", it * 100.0))
+}
+
+/// The version of the document; it changes when a reader of an older one could misunderstand it.
+const FORMAT_VERSION: u32 = 1;
+
+/// How a judge did on labelled examples.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "mcp-eval judge check")]
+pub(super) struct JudgeDocument {
+    /// The version of this format.
+    #[schemars(extend("const" = 1))]
+    format_version: u32,
+    /// The model, as it was asked for.
+    model: String,
+    /// Whether everything that was asked got a verdict.
+    complete: bool,
+    /// Whether it is as good as `--min-agreement`, `--min-kappa` and `--max-flips` want it.
+    passed: bool,
+    /// What it is not good enough in.
+    reasons: Vec<String>,
+    /// How many examples were looked at.
+    examples: usize,
+    agreement: AgreementDocument,
+    /// Dimensions and calls listed in reverse.
+    order_bias: FlipsDocument,
+    /// The agent's last words padded.
+    verbosity_bias: FlipsDocument,
+    usage: UsageDocument,
+    results: Vec<ExampleDocument>,
+}
+
+/// How often the verdict was that of the label.
+#[derive(Debug, Serialize, JsonSchema)]
+struct AgreementDocument {
+    /// How many examples have a verdict.
+    of: usize,
+    agreed: usize,
+    /// `null` without any verdict.
+    share: Option<f64>,
+    /// Cohen's kappa; `null` where all verdicts are alike, so that chance would give all of it.
+    kappa: Option<f64>,
+    /// Passed, and labelled failed.
+    too_lenient: usize,
+    /// Failed, and labelled passed.
+    too_strict: usize,
+}
+
+/// How many verdicts became others.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FlipsDocument {
+    of: usize,
+    flipped: usize,
+    /// `null` where none could.
+    share: Option<f64>,
+}
+
+/// What it took.
+#[derive(Debug, Serialize, JsonSchema)]
+struct UsageDocument {
+    #[serde(flatten)]
+    took: TotalUse,
+    /// Votes that were taken from the cache.
+    cached_votes: usize,
+}
+
+/// One example.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ExampleDocument {
+    name: String,
+    /// The line of the file that begins it.
+    line: usize,
+    /// Whether it should pass.
+    labelled: bool,
+    verdict: VerdictDocument,
+    /// With dimensions and calls listed in reverse; `null` where there was nothing to reverse, or no verdict to flip.
+    reversed: Option<VerdictDocument>,
+    /// With the agent's last words padded; `null` where it has none, or there was no verdict to flip.
+    padded: Option<VerdictDocument>,
+}
+
+/// What the judge said.
+#[derive(Debug, Serialize, JsonSchema)]
+struct VerdictDocument {
+    /// `null` where there is no verdict.
+    passed: Option<bool>,
+    score: Option<f64>,
+    reasoning: Option<String>,
+    /// Why there is no verdict.
+    problem: Option<String>,
+}
+
+pub(super) fn document(checked: &CheckedJudge, reasons: Vec<String>) -> JudgeDocument {
+    JudgeDocument {
+        format_version: FORMAT_VERSION,
+        model: checked.model.clone(),
+        complete: checked.is_complete(),
+        passed: reasons.is_empty(),
+        reasons,
+        examples: checked.examples.len(),
+        agreement: agreement(&checked.agreement),
+        order_bias: flips(&checked.order),
+        verbosity_bias: flips(&checked.verbosity),
+        usage: UsageDocument {
+            took: checked.took,
+            cached_votes: checked.cached,
+        },
+        results: checked.examples.iter().map(example).collect(),
+    }
+}
+
+fn agreement(agreement: &Agreement) -> AgreementDocument {
+    AgreementDocument {
+        of: agreement.count(),
+        agreed: agreement.agreed(),
+        share: agreement.share(),
+        kappa: agreement.kappa(),
+        too_lenient: agreement.too_lenient,
+        too_strict: agreement.too_strict,
+    }
+}
+
+fn flips(flips: &Flips) -> FlipsDocument {
+    FlipsDocument {
+        of: flips.of,
+        flipped: flips.flipped,
+        share: flips.share(),
+    }
+}
+
+fn example(example: &CheckedExample) -> ExampleDocument {
+    ExampleDocument {
+        name: example.name.clone(),
+        line: example.line,
+        labelled: example.labelled,
+        verdict: verdict(&example.ruling),
+        reversed: example.reversed.as_ref().map(verdict),
+        padded: example.padded.as_ref().map(verdict),
+    }
+}
+
+fn verdict(ruling: &Ruling) -> VerdictDocument {
+    let verdict = ruling.verdict.as_ref();
+    VerdictDocument {
+        passed: verdict.ok().map(|it| it.passed),
+        score: verdict.ok().map(|it| it.score),
+        reasoning: verdict.ok().map(|it| it.reasoning.clone()),
+        problem: verdict.err().map(|it| it.message.clone()),
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of the document, made from the types.
+pub(super) fn json_schema() -> Value {
+    schemars::schema_for!(JudgeDocument).to_value()
 }

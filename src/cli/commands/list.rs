@@ -1,34 +1,28 @@
-//! `mcp-eval list`: scenarios with their tags, agents, servers and baselines.
+//! `mcp-eval list`: scenarios with their tags, agents, servers, images and baselines, and what a scenario may choose from.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use tokio::sync::OnceCell;
 use unicode_width::UnicodeWidthStr;
 
 use crate::agent::Answers;
 use crate::cli::args::{ListArgs, ResultFormat};
-use crate::cli::commands::list_kinds;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::images::{ImageState, images};
 use crate::cli::select::{self, NonePicked, Picked, Purpose};
-use crate::cli::stray;
-use crate::git;
-use crate::json;
+use crate::cli::{Console, Exit, Failure, runtime, stray};
+use crate::docker::Engine;
+use crate::model::container::Image;
+use crate::model::evaluator::KINDS;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
 use crate::model::stamp::Git;
 use crate::model::trajectory::Trajectory;
-use crate::scenario_file;
-use crate::score;
 use crate::store::Baselines;
-use crate::suite::evaluating;
 use crate::suite::record::check_run;
-use crate::suite::replay;
-use crate::suite::source;
-use crate::suite::{self, ci};
+use crate::suite::{self, ci, containers, evaluating, replay, source};
 use crate::text::{self, plural, several};
+use crate::{git, json, scenario_file, score};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -94,8 +88,8 @@ struct Source {
 
 pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
     if args.evaluators || args.agents {
-        list_kinds::check(args)?;
-        list_kinds::run(args, console);
+        check_kinds(args)?;
+        list_kinds(args, console);
         return Ok(Exit::Passed);
     }
     let purpose = Purpose {
@@ -359,4 +353,159 @@ fn table(listed: &[ListedScenario]) -> String {
         table.push('\n');
     }
     table
+}
+
+/// The kinds of agents, as scenario files spell them.
+const AGENTS: [(&str, &str); 6] = [
+    ("scripted", "plays the calls that the scenario lists"),
+    ("replay", "makes the calls of the baseline again"),
+    ("anthropic", "a model behind the API of Anthropic"),
+    (
+        "openai",
+        "a model behind one of OpenAI's APIs, or a server that speaks it",
+    ),
+    ("ollama", "a model behind the API of Ollama"),
+    (
+        "command",
+        "a program with an MCP client of its own, such as Claude Code",
+    ),
+];
+
+/// What `--format json` prints, version 1.
+#[derive(Serialize)]
+struct KindsDocument {
+    format_version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluators: Option<Vec<Kind>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<Vec<Kind>>,
+}
+
+#[derive(Serialize)]
+struct Kind {
+    name: &'static str,
+    about: &'static str,
+}
+
+/// Refuses what picks scenarios: none are listed, and all scenarios have the same to choose from.
+///
+/// # Errors
+///
+/// When something picks some.
+pub(in crate::cli) fn check_kinds(args: &ListArgs) -> Result<(), Failure> {
+    let select = &args.select;
+    let sets = select.environment.is_some() || !select.variables.is_empty();
+    if select.are_default() && !select.picks() && !sets {
+        return Ok(());
+    }
+    let option = if args.evaluators {
+        "--evaluators"
+    } else {
+        "--agents"
+    };
+    let why =
+        format!("{option} lists what any scenario may choose from, so no scenario can be picked");
+    Err(Failure::usage(why).hint("leave out paths and whatever else picks scenarios"))
+}
+
+/// Prints the kinds that are asked for.
+pub(in crate::cli) fn list_kinds(args: &ListArgs, console: Console) {
+    let evaluators = args.evaluators.then_some(&KINDS[..]);
+    let agents = args.agents.then_some(&AGENTS[..]);
+    match args.printed.format {
+        ResultFormat::Json => {
+            let kinds = |of: &[(&'static str, &'static str)]| {
+                let kinds = of.iter().map(|(name, about)| Kind { name, about });
+                kinds.collect()
+            };
+            Console::document(&json::pretty(&KindsDocument {
+                format_version: 1,
+                evaluators: evaluators.map(kinds),
+                agents: agents.map(kinds),
+            }));
+        }
+        ResultFormat::Terminal => {
+            let tables = [("EVALUATOR", evaluators), ("AGENT", agents)];
+            let tables = tables
+                .into_iter()
+                .filter_map(|(title, it)| Some(table_of_kinds(title, it?)));
+            console.result(&tables.collect::<Vec<_>>().join("\n"));
+        }
+    }
+}
+
+fn table_of_kinds(title: &str, kinds: &[(&str, &str)]) -> String {
+    let names = kinds.iter().map(|(name, _)| name.len());
+    let width = names.chain([title.len()]).max().unwrap_or_default() + 2;
+    let mut table = format!("{title}\n");
+    for (name, about) in kinds {
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "{name:width$}{about}");
+    }
+    table
+}
+
+/// The image of a container of a scenario.
+#[derive(Serialize, Clone)]
+pub(in crate::cli) struct ImageState {
+    /// What the scenario calls the container; absent where it has only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) container: Option<String>,
+    /// The image's name, or the folder it is built from.
+    pub(in crate::cli) image: String,
+    /// `there`, `missing`, `built` (before the first run) or `unknown` (there is no engine to ask).
+    pub(in crate::cli) state: &'static str,
+}
+
+/// The images of each scenario's containers, and whether the engine has them. No engine is asked when none is needed.
+pub(in crate::cli) fn images(scenarios: &[Scenario]) -> Result<Vec<Vec<ImageState>>, Failure> {
+    let runtime = runtime::here()?;
+    runtime.block_on(async {
+        let engine = OnceCell::new();
+        let mut known: HashMap<String, &'static str> = HashMap::new();
+        let mut images = Vec::new();
+        for scenario in scenarios {
+            let scenario = source::resolved(scenario);
+            let mut of_scenario = Vec::new();
+            for declared in &scenario.containers {
+                let container = containers::expand_anywhere(&scenario, declared);
+                // Variables that are missing are reported when the scenario is run.
+                let image = container.map_or_else(|_| declared.image.clone(), |it| it.image);
+                let (image, state) = match image {
+                    Image::Built(build) | Image::BuiltOrNamed(build, _) => {
+                        (build.context.display().to_string(), "built")
+                    }
+                    Image::Named(name) => {
+                        let state = match known.get(&name) {
+                            Some(state) => state,
+                            None => state(&engine, &name).await,
+                        };
+                        known.insert(name.clone(), state);
+                        (name, state)
+                    }
+                };
+                of_scenario.push(ImageState {
+                    container: declared.name.clone(),
+                    image,
+                    state,
+                });
+            }
+            images.push(of_scenario);
+        }
+        Ok(images)
+    })
+}
+
+async fn state(engine: &OnceCell<Option<Engine>>, name: &str) -> &'static str {
+    let variable = |name: &str| std::env::var(name).ok();
+    // It is not waited for an engine of which no more is wanted than what it has.
+    let connect = async { Engine::connect(&variable, &|_, _| false).await.ok() };
+    let Some(engine) = engine.get_or_init(|| connect).await else {
+        return "unknown";
+    };
+    match engine.has_image(name).await {
+        Ok(true) => "there",
+        Ok(false) => "missing",
+        Err(_) => "unknown",
+    }
 }

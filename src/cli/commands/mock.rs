@@ -1,21 +1,19 @@
-//! `mcp-eval mock`: serve a mock MCP server.
+//! `mcp-eval mock`: serve a mock MCP server, or stand in for the API of a language model.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use serde_json::json;
+use tokio::net::TcpListener;
 
-use super::mock_llm;
-use super::serving::{call_log, listen};
 use crate::cli::args::{MockArgs, MockTransport};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::interrupt;
-use crate::cli::runtime;
+use crate::cli::{Console, Exit, Failure, runtime};
 use crate::http_server::unguessable;
 use crate::input;
-use crate::mock::{self, Admin, Ended, HttpOptions, Mock, RemoteAdmin};
+use crate::mock::{self, Admin, Ended, HttpOptions, LeftOver, Mock, MockLlm, RemoteAdmin};
 use crate::model::interactions::DeclaredServer;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
@@ -30,7 +28,7 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
     }
     if let Some(file) = &args.llm {
-        return mock_llm::run(args, file, console);
+        return run_llm(args, file, console);
     }
     check_transport(args)?;
     let mut redaction = Redaction::default();
@@ -80,7 +78,7 @@ fn redactor(redaction: &Redaction) -> Redactor {
 }
 
 async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
-    let interrupt = interrupt::token();
+    let interrupt = runtime::interruption();
     let served = match args.transport {
         MockTransport::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
@@ -238,4 +236,86 @@ fn choose(
         name
     };
     Ok((name, declared))
+}
+
+pub(super) fn run_llm(args: &MockArgs, file: &Path, console: Console) -> Result<Exit, Failure> {
+    let (found, mut findings) = scenario_file::find(&[file.to_owned()]);
+    let mut interactions = Vec::new();
+    let mut redaction = Redaction::default();
+    if let [found] = found.as_slice() {
+        let loaded = scenario_file::llm(found);
+        interactions = loaded.interactions;
+        redaction = loaded.redaction;
+        findings.extend(loaded.findings);
+    }
+    if interactions.is_empty() {
+        let mut message = format!("{} cannot be served", file.display());
+        for finding in &findings {
+            let _ = write!(message, "\n{finding}");
+        }
+        return Err(Failure::usage(message));
+    }
+    let mut llm = MockLlm::new(&interactions).map_err(Failure::usage)?;
+    if let Some(path) = &args.call_log {
+        llm = llm.log_requests(call_log(path)?, redaction);
+    }
+    let runtime = runtime::here()?;
+    let served = runtime.block_on(async {
+        let interrupt = runtime::interruption();
+        let (listener, address) = listen(args).await?;
+        let url = mock::url(address);
+        let url = url.trim_end_matches("/mcp");
+        Console::document(&json!({ "port": address.port(), "url": url }).to_string());
+        let served = llm.serve(listener, args.max_body, args.http.allow_remote, interrupt);
+        let served = served.await;
+        served.map_err(|error| Failure::incomplete(error.to_string()))
+    });
+    runtime.shutdown_background();
+    for left in served? {
+        console.note(&format!("note: {}", unasked(left)));
+    }
+    Ok(Exit::Passed)
+}
+
+/// What nobody has asked for, in a sentence.
+fn unasked(left: LeftOver) -> String {
+    let LeftOver {
+        number,
+        asked,
+        times,
+    } = left;
+    match asked {
+        0 => format!("interaction {number} of the script was never requested"),
+        _ => format!("interaction {number} of the script was asked for {asked} of {times} times"),
+    }
+}
+
+/// A listener where the options want it, and its address.
+pub(super) async fn listen(args: &MockArgs) -> Result<(TcpListener, SocketAddr), Failure> {
+    listen_at(args.http.host, args.http.port).await
+}
+
+/// A listener at this address, and the address with the port that it has got.
+pub(super) async fn listen_at(
+    host: IpAddr,
+    port: u16,
+) -> Result<(TcpListener, SocketAddr), Failure> {
+    let failed = |error: io::Error| {
+        let message = format!("cannot listen on {host} port {port}: {error}");
+        Failure::incomplete(message)
+    };
+    let listener = TcpListener::bind((host, port)).await;
+    let listener = listener.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}
+
+/// A log of what clients ask.
+pub(super) fn call_log(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|error| {
+        Failure::usage(format!(
+            "the call log {} cannot be written: {error}",
+            path.display()
+        ))
+    })
 }

@@ -1,34 +1,24 @@
-//! One file per command.
+//! One file per command; small ones of one subject share it.
 
 pub(super) mod bisect;
 pub(super) mod clean;
 pub(super) mod compare;
-pub(super) mod completions;
 pub(super) mod datasets;
 pub(super) mod db;
-pub(super) mod discover;
-pub(super) mod explain;
 pub(super) mod help;
 pub(super) mod history;
 pub(super) mod import;
 pub(super) mod init;
 pub(super) mod judge;
-mod judge_document;
 pub(super) mod list;
-mod list_kinds;
-pub(super) mod man;
 pub(super) mod merge;
 pub(super) mod mock;
-mod mock_llm;
 pub(super) mod record;
 pub(super) mod report;
 pub(super) mod retrieval;
 pub(super) mod review;
 pub(super) mod run;
 pub(super) mod scan;
-mod scan_document;
-pub(super) mod schema;
 pub(super) mod security;
 pub(super) mod serve;
-mod serving;
 pub(super) mod validate;

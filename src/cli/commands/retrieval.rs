@@ -5,18 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli::alone::{self, Measured};
 use crate::cli::args::{OutputArgs, RetrievalArgs};
-use crate::cli::console::Console;
-use crate::cli::data_sets;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::measured::{self, Forms};
+use crate::cli::measured::{self, Forms, Measured};
+use crate::cli::{Console, Exit, Failure, data_sets};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
 use crate::discovery::golden::Golden;
 use crate::discovery::search::{Search, preset};
-use crate::input;
 use crate::model::measurement::{AllowedLoss, Measurement, Retrieval, SEARCHES, SearchGates};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -26,8 +21,7 @@ use crate::published::measured::retrieval::{Allowed, Report};
 use crate::redact::Redactor;
 use crate::report::html::measured as html;
 use crate::report::measured::{junit, markdown, terminal};
-use crate::scenario_file;
-use crate::suite;
+use crate::{input, scenario_file, suite};
 
 /// How long one answer may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -101,7 +95,7 @@ fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result
     }
     measured::check(&args.out_dir)?;
     let redactor = redactor(args, &declared(args));
-    let with = alone::With {
+    let with = measured::With {
         command: "retrieval",
         against: args.against.as_ref(),
         database: &args.database,
@@ -111,7 +105,7 @@ fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result
     let Measured {
         documents,
         was_interrupted,
-    } = alone::measure(scenarios, &with, output, console)?;
+    } = measured::measure(scenarios, &with, output, console)?;
     let reports = documents.into_iter().filter_map(|it| match it {
         documents::Measured::Retrieval(report) => Some(*report),
         documents::Measured::Security(_) => None,
@@ -206,8 +200,8 @@ fn scenarios(args: &RetrievalArgs) -> Result<Vec<Scenario>, Failure> {
     let searches = searches(args)?;
     let allow_lost = allowed(args.allow_lost.as_deref())?;
     let base = match &args.scenario {
-        Some(path) => alone::read(path)?,
-        None => alone::blank(&args.golden)?,
+        Some(path) => measured::read(path)?,
+        None => measured::blank(&args.golden)?,
     };
     let golden = args
         .golden
@@ -246,13 +240,11 @@ fn scenarios(args: &RetrievalArgs) -> Result<Vec<Scenario>, Failure> {
             },
             baseline: args.baseline.clone(),
         };
-        let mut scenario = alone::measuring(
+        let mut scenario = measured::measuring(
             &base,
             Measurement::Retrieval(Box::new(task)),
-            (
-                format!("retrieval/{golden}/{}", plain(&name)),
-                format!("{golden}, asked of {name}"),
-            ),
+            format!("retrieval/{golden}/{}", plain(&name)),
+            format!("{golden}, asked of {name}"),
         );
         if args.scenario.is_none() {
             scenario.timeouts.tool = LIMIT;

@@ -1,20 +1,14 @@
 //! `mcp-eval run`: run scenarios against their own expectations.
 
 use crate::cli::args::{OutputArgs, RunArgs};
-use crate::cli::called;
-use crate::cli::console::Console;
-use crate::cli::dry_run;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::Purpose;
 use crate::cli::suite::{baselines, play_round, scoring, settings};
-use crate::cli::suite_file;
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
+use crate::cli::{Console, Exit, Failure, called, dry_run, not_kept, suite_file};
 use crate::model::called::Called;
 use crate::suite::{self, Judging, Settings};
 
@@ -32,7 +26,7 @@ pub(in crate::cli) fn run(
     let (reporting, no_report) = args.execute.reported();
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
-    let one = |round: &Round| one(round, args, purpose, &reports, (output, console));
+    let one = |round: &Round| one(round, args, purpose, &reports, output, console);
     let watch = Watch {
         select: &args.select,
         purpose,
@@ -50,7 +44,8 @@ fn one(
     args: &RunArgs,
     purpose: Purpose<'_>,
     reports: &Reports,
-    (output, console): (OutputArgs, Console),
+    output: OutputArgs,
+    console: Console,
 ) -> Result<Exit, Failure> {
     let args_of_plan = (&args.select, &args.plan, &args.execute);
     let mut to_run = match to_run(round, args_of_plan, (purpose, "run"), console)? {

@@ -1,21 +1,16 @@
 //! `mcp-eval security`: do scanners of tool descriptions catch what they should, without crying wolf?
 
-use crate::cli::alone::{self, Measured};
 use crate::cli::args::{OutputArgs, SecurityArgs, VerdictForm};
-use crate::cli::console::Console;
-use crate::cli::data_sets;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::measured::{self, Forms};
+use crate::cli::measured::{self, Forms, Measured};
+use crate::cli::{Console, Exit, Failure, data_sets};
 use crate::model::measurement::{self, Demands, Measurement, Security};
 use crate::model::scenario::Scenario;
 use crate::published::measured as documents;
 use crate::published::measured::Status;
 use crate::published::measured::security::Report;
-use crate::redact;
 use crate::report::html::measured as html;
 use crate::report::measured::{junit, markdown, terminal};
-use crate::suite;
+use crate::{redact, suite};
 
 pub(in crate::cli) fn run(
     args: &SecurityArgs,
@@ -70,7 +65,7 @@ fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<
     if !findings.is_empty() {
         return Err(data_sets::invalid(&findings));
     }
-    let with = alone::With {
+    let with = measured::With {
         command: "security",
         against: None,
         database: &args.database,
@@ -80,7 +75,7 @@ fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<
     let Measured {
         documents,
         was_interrupted,
-    } = alone::measure(vec![scenario], &with, output, console)?;
+    } = measured::measure(vec![scenario], &with, output, console)?;
     let mut reports = documents.into_iter().filter_map(|it| match it {
         documents::Measured::Security(report) => Some(*report),
         documents::Measured::Retrieval(_) => None,
@@ -112,10 +107,11 @@ fn scenario(args: &SecurityArgs) -> Result<Scenario, Failure> {
     };
     let of = args.corpus.as_ref().unwrap_or(first);
     let of = of.file_stem().unwrap_or_default().to_string_lossy();
-    Ok(alone::measuring(
-        &alone::blank(first)?,
+    Ok(measured::measuring(
+        &measured::blank(first)?,
         Measurement::Security(Box::new(task)),
-        (format!("security/{of}"), format!("scanners, on {of}")),
+        format!("security/{of}"),
+        format!("scanners, on {of}"),
     ))
 }
 

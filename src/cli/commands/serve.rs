@@ -1,4 +1,4 @@
-//! `mcp-eval serve`: the same over HTTP.
+//! `mcp-eval serve`: the same over HTTP; and `mcp-eval discover`, which finds a running test server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,18 +7,13 @@ use std::time::Duration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::serving::listen_at;
-use crate::cli::args::{ServeAgent, ServeArgs};
-use crate::cli::console::Console;
-use crate::cli::database;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
+use super::mock::listen_at;
+use crate::cli::args::{DiscoverArgs, ServeAgent, ServeArgs};
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::interrupt;
 use crate::cli::reports::Reports;
-use crate::cli::runtime;
 use crate::cli::suite::base;
-use crate::client::TestClient;
+use crate::cli::{Console, Exit, Failure, database, runtime};
+use crate::client::{self, ClientError, Kind, PORTS, TestClient};
 use crate::http_server::unguessable;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Server;
@@ -75,7 +70,7 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
         // Whoever reads where it is may ask at once, and stop it.
         let begun = CancellationToken::new();
         begun.cancel();
-        let signals = interrupt::endings(&begun);
+        let signals = runtime::endings(&begun);
         let url = serve::url(address);
         if let Some(other) = announced_by_another(&url).await {
             console.note(&format!(
@@ -205,4 +200,31 @@ fn servers(path: &Path) -> Result<Vec<Server>, Failure> {
         return Ok(servers);
     }
     Err(Failure::invalid(&findings))
+}
+
+pub(in crate::cli) fn discover(args: &DiscoverArgs, console: Console) -> Result<Exit, Failure> {
+    let runtime = runtime::here()?;
+    let found = runtime.block_on(async {
+        match &args.url {
+            Some(url) => client::probe(url, Kind::Given).await,
+            None => client::find().await,
+        }
+    });
+    let Some(found) = found else {
+        if let Some(url) = &args.url {
+            let error = ClientError::NotATestServer { url: url.clone() };
+            return Err(Failure::incomplete(error.to_string()));
+        }
+        let ports = PORTS.map(|it| it.to_string()).join(", ");
+        let failure = Failure::incomplete("No test server found. Please start a test server:");
+        return Err(failure.hint("mcp-eval serve").hint(format!(
+            "looked at .mcp-eval/serve.json and the ports {ports} of this machine"
+        )));
+    };
+    let what = match found.kind {
+        Kind::Dedicated | Kind::Given => "Found dedicated test server at",
+        Kind::Ui => "Found UI server with testing enabled at",
+    };
+    console.result(&format!("{what} {}\n", found.url));
+    Ok(Exit::Passed)
 }

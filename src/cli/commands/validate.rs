@@ -5,20 +5,15 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::advice;
 use crate::cli::args::{ResultFormat, ValidateArgs};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::select::{self, NonePicked, Picked};
-use crate::cli::suite_file;
 use crate::cli::to_run::today;
-use crate::json;
+use crate::cli::{Console, Exit, Failure, advice, suite_file};
 use crate::mock::{self, Mock};
 use crate::model::scenario::Scenario;
 use crate::scenario_file::{self, Finding};
-use crate::suite;
 use crate::text::plural;
+use crate::{json, suite};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]

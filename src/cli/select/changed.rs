@@ -1,10 +1,10 @@
-//! Which scenarios are concerned by what has changed, as git tells.
+//! Scenarios that a change concerns, as git tells.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
+use crate::cli::exit::Failure;
 use crate::cli::paths::named;
 use crate::git::{self, Changed, ChangedError, Worktree};
 use crate::input::real;

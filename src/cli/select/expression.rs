@@ -1,4 +1,4 @@
-//! What `-k` takes: words with `and`, `or`, `not` and parentheses, which pick scenarios.
+//! Expressions for `-k`: words with `and`, `or`, `not` and parentheses, which pick scenarios.
 //!
 //! ```text
 //! either = both ("or" both)*

@@ -1,15 +1,13 @@
-//! Which scenarios did not pass when they were last run.
+//! Scenarios that did not pass when they were last run.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::input;
-use crate::json;
-use crate::published::result::{Called, Cell, Problem, Status};
-use crate::published::result::{NotRun, earlier};
+use crate::published::result::{Called, Cell, NotRun, Problem, Status, earlier};
 use crate::store::{RESULT, Runs};
+use crate::{input, json};
 
 /// How many runs are looked through, the latest first.
 const MOST_RUNS: usize = 100;

@@ -12,17 +12,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use self::changed::{Beside, concerned};
-pub(super) use self::changed::{is_baseline, is_code};
 use self::expression::{Expression, Subject};
 use self::last_failed::LastRuns;
-use crate::cli::advice;
-use crate::cli::args::ExecuteArgs;
-use crate::cli::args::{Axis, SelectArgs};
-use crate::cli::clock;
-use crate::cli::console::Console;
-use crate::cli::failure::Failure;
-use crate::cli::matrix;
+use crate::cli::args::{Axis, ExecuteArgs, SelectArgs};
 use crate::cli::paths::from_here;
+use crate::cli::{Console, Failure, advice, matrix, runs};
 use crate::input::real;
 use crate::model::called::Selection;
 use crate::model::scenario::Scenario;
@@ -30,6 +24,8 @@ use crate::scenario_file::{self, Finding, Found, Loaded, Options};
 use crate::suite::RUNS;
 use crate::text::nearest::did_you_mean;
 use crate::text::{few, plural};
+
+pub(super) use self::changed::{is_baseline, is_code};
 
 /// What scenarios are selected for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -326,7 +322,7 @@ fn pick(
         ));
     }
     if args.last_failed {
-        clock::look_at_runs(&RUNS, console);
+        runs::look_at_runs(&RUNS, console);
         let ids: Vec<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
         let last = LastRuns::find(&RUNS, purpose.command, &ids);
         let ran = match purpose.command {

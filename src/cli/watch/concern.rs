@@ -3,14 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::files::Files;
-use super::watcher::Watcher;
-use super::written::Written;
+use super::watcher::{Files, Watcher, Written};
 use crate::cli::args::SelectArgs;
-use crate::cli::console::Console;
-use crate::cli::failure::Failure;
 use crate::cli::paths::named;
 use crate::cli::select::{self, NonePicked, Purpose, is_baseline, is_code};
+use crate::cli::{Console, Failure};
 use crate::git::{self, Worktree};
 use crate::input::real;
 use crate::model::scenario::{Scenario, Server};

@@ -11,10 +11,7 @@
 //! writes concerns nobody.
 
 mod concern;
-mod files;
-mod keys;
 mod watcher;
-mod written;
 
 use std::collections::BTreeSet;
 use std::panic::{self, AssertUnwindSafe};
@@ -27,21 +24,16 @@ use std::time::{Duration, Instant};
 use jiff::Zoned;
 
 use self::concern::{Concern, Look};
-use self::keys::{Key, Keys};
 use self::watcher::Watcher;
 use crate::cli::args::{Asked, Format, ReportingArgs, SelectArgs, WatchArgs};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::interrupt;
 use crate::cli::paths::from_here;
-use crate::cli::refusal;
 use crate::cli::round::Round;
-use crate::cli::runtime;
 use crate::cli::select::Purpose;
+use crate::cli::{Console, Exit, Failure, not_kept, runtime};
 use crate::scenario_file;
 use crate::suite::ci::known_by;
 use crate::text::plural;
+use watcher::{Key, Keys};
 
 /// How long nothing may happen before what has happened counts as one change: an editor writes in several steps.
 const QUIET: Duration = Duration::from_millis(200);
@@ -118,7 +110,7 @@ fn watch(
     let tell = move |event| drop(send.send(event));
     // Lives as long as we do: between rounds, signals are handled here alone.
     let signals = runtime::beside(1)?;
-    let stop = signals.block_on(async { interrupt::token() });
+    let stop = signals.block_on(async { runtime::interruption() });
     let stopped = tell.clone();
     signals.spawn(async move {
         stop.cancelled().await;
@@ -447,7 +439,7 @@ impl<'a> Session<'a> {
                 output: self.watch.output.map(Path::to_owned),
             };
             let command = self.watch.purpose.command.unwrap_or("compare");
-            refusal::tell_files(command, &asked, failure, self.watch.console);
+            not_kept::tell_files(command, &asked, failure, self.watch.console);
         } else if !self.failed_before.is_empty() {
             let names: Vec<String> = self.failed_before.iter().cloned().collect();
             self.note(&format!(

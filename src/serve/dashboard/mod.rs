@@ -2,26 +2,17 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `visitor` | who is let in, and what forms must bring |
+//! | `visitor` | who is let in, sessions, and what forms must bring |
 //! | `reply` | pages with their headers |
-//! | `sign_in` | sessions begin and end |
-//! | `home`, `served`, `latest`, `live` | what runs, broke and waits; the same while it happens |
-//! | `run`, `review` | what forms do |
-//! | `results`, `runs`, `pending`, `history` | pages of the report |
+//! | `home`, `served` | what runs, broke and waits; the same while it happens |
+//! | `runs`, `pending`, `history` | pages of the report |
 
-mod bounded;
 mod history;
 mod home;
-mod latest;
-mod live;
 mod pending;
 mod reply;
-mod results;
-mod review;
-mod run;
 mod runs;
 mod served;
-mod sign_in;
 mod visitor;
 
 use std::sync::Arc;
@@ -50,13 +41,13 @@ pub(super) fn is_page(path: &str) -> bool {
 pub(super) fn router() -> Router<Arc<Server>> {
     Router::new()
         .route("/", get(home::get))
-        .route("/session", post(sign_in::post).get(sign_in::first_page))
-        .route("/sign-in/{code}", get(sign_in::by_code))
-        .route("/sign-out", post(sign_in::end).get(sign_in::first_page))
-        .route("/live", get(live::get))
-        .route("/run", post(run::post).get(sign_in::first_page))
-        .route("/review", post(review::post).get(sign_in::first_page))
-        .route("/results/{id}", get(results::get))
+        .route("/session", post(visitor::sign_in).get(visitor::first_page))
+        .route("/sign-in/{code}", get(visitor::by_code))
+        .route("/sign-out", post(visitor::end).get(visitor::first_page))
+        .route("/live", get(home::live))
+        .route("/run", post(home::post_run).get(visitor::first_page))
+        .route("/review", post(pending::post).get(visitor::first_page))
+        .route("/results/{id}", get(history::result))
         .route("/runs/{run}/{*page}", get(runs::get))
         .route("/pending/{*page}", get(pending::get))
         .route("/history", get(history::all))

@@ -1,4 +1,4 @@
-//! `GET /pending/…`: a run that waits for review beside its baseline, as the report shows it, with what decides on it.
+//! `GET /pending/…`: a run that waits for review beside its baseline, as the report shows it, with the form that decides on it.
 
 use std::sync::Arc;
 
@@ -6,18 +6,17 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::bounded;
-use super::reply::{file, frame, refused, report_page};
+use super::reply::{self, elsewhere, file, frame, refused, report_page};
 use super::served::{history, of_waiting, undecidable};
-use crate::report::causes;
-use crate::report::document;
+use super::visitor::{Fields, Sent};
 use crate::report::html::dashboard::{Around, Frame};
 use crate::report::html::{self, page_name};
-use crate::serve::commands::waiting;
-use crate::serve::folder::Folder;
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
+use crate::report::{causes, document};
+use crate::serve::commands::{self, waiting};
+use crate::serve::folder::{Folder, shown};
 use crate::serve::sessions::Visitor;
+use crate::serve::wire::commands::ReviewRequest;
+use crate::serve::{Problem, Server};
 use crate::suite::Waiting;
 
 pub(super) async fn get(
@@ -27,7 +26,7 @@ pub(super) async fn get(
 ) -> Response {
     let said = server.sessions.said(&visitor);
     let (looking, looker, asked) = (Arc::clone(&server), visitor.clone(), page.clone());
-    let found = bounded::read(move || {
+    let found = reply::read(move || {
         let frame = frame(&looker, said.as_deref());
         find(&looking, &asked, frame)
     });
@@ -84,4 +83,38 @@ fn made(server: &Server, waiting: &Waiting, frame: Frame<'_>) -> Option<html::Pa
         scenario,
         waiting.sides(),
     ))
+}
+
+pub(super) async fn post(State(server): State<Arc<Server>>, sent: Sent) -> Response {
+    match decide(&server, &sent.fields).await {
+        Ok(said) => {
+            server.sessions.say(&sent.visitor, said);
+            elsewhere("/", None)
+        }
+        Err(problem) => refused(&server, &sent.visitor, problem),
+    }
+}
+
+/// Decides, and says what was done.
+async fn decide(server: &Server, fields: &Fields) -> Result<String, Problem> {
+    let scenario = vec![fields.scenario.clone()];
+    let mut request = ReviewRequest {
+        allow_failing: fields.allow_failing.is_some(),
+        ..ReviewRequest::default()
+    };
+    match fields.decision.as_str() {
+        "accept" => request.accept = scenario,
+        "reject" => request.reject = scenario,
+        _ => return Err(Problem::at("", "The form does not say what to do.")),
+    }
+    let seen = Some(fields.run.as_str());
+    let reply = commands::decide(server, &request, seen).await?;
+    let accepted = reply.accepted.first();
+    Ok(match accepted {
+        Some(it) => format!("{} was accepted: {} holds it.", it.scenario, it.file),
+        None => format!(
+            "{} was rejected: its baseline stays as it is.",
+            shown(&fields.scenario)
+        ),
+    })
 }

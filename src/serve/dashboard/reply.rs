@@ -1,6 +1,7 @@
-//! Pages with their headers.
+//! Pages with their headers, none of which waits longer than somebody does.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{
@@ -10,10 +11,11 @@ use axum::http::header::{
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 
+use crate::redact;
 use crate::report::html::{self, dashboard};
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::serve::{Problem, Server};
+use crate::store::database::DatabaseError;
 
 /// What all policies say.
 const COMMON: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
@@ -135,5 +137,44 @@ pub(super) fn sentence(message: &str) -> String {
         text
     } else {
         format!("{text}.")
+    }
+}
+
+/// How long a page waits for what it shows.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the database answers.
+///
+/// # Errors
+///
+/// Why it does not, in a sentence.
+pub(super) async fn answered<T>(
+    asked: impl Future<Output = Result<T, DatabaseError>>,
+) -> Result<T, String> {
+    match tokio::time::timeout(PATIENCE, asked).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(redact::environment().text(&error.to_string()).into_inner()),
+        Err(_) => Err(format!(
+            "The results database has not answered within {} seconds.",
+            PATIENCE.as_secs()
+        )),
+    }
+}
+
+/// What comes of work on files.
+///
+/// # Errors
+///
+/// That it took too long, in a sentence; it goes on without anybody waiting.
+pub(super) async fn read<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    match tokio::time::timeout(PATIENCE, tokio::task::spawn_blocking(work)).await {
+        Ok(Ok(read)) => Ok(read),
+        Ok(Err(_)) => Err("Reading files failed: this is a bug.".to_owned()),
+        Err(_) => Err(format!(
+            "The files could not be read within {} seconds.",
+            PATIENCE.as_secs()
+        )),
     }
 }

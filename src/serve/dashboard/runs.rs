@@ -7,8 +7,7 @@ use axum::extract::{Path as InPath, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::bounded;
-use super::reply::{file, frame, refused, report_page};
+use super::reply::{self, file, frame, refused, report_page};
 use super::served::history;
 use crate::input;
 use crate::published::result::{self, ResultDocument, Scenario};
@@ -16,9 +15,8 @@ use crate::report::causes;
 use crate::report::html::dashboard::{Around, Frame};
 use crate::report::html::{self, page_name};
 use crate::serve::folder::shown;
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::serve::{Problem, Server};
 use crate::store::Runs;
 use crate::store::database::scenario_of;
 use crate::suite::stored_sides;
@@ -53,7 +51,7 @@ pub(super) async fn get(
     let said = server.sessions.said(&visitor);
     let (looking, looker) = (Arc::clone(&server), visitor.clone());
     let name = shown(&run);
-    let found = bounded::read(move || {
+    let found = reply::read(move || {
         let frame = frame(&looker, said.as_deref());
         let stored = Stored::open(&looking.options.settings.runs, &run)?;
         stored.find(&page, frame)

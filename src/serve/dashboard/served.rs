@@ -10,14 +10,13 @@ use crate::report::html::dashboard::{Broken, Pending, PendingCause, Refused, Sce
 use crate::report::html::{link, page_name};
 use crate::report::{causes, document};
 use crate::scenario_file::Finding;
+use crate::serve::case::give_servers;
 use crate::serve::commands::waiting;
 use crate::serve::folder::Folder;
-use crate::serve::prepared::give_servers;
 use crate::serve::programs::{self, Permitted};
 use crate::serve::server::Server;
 use crate::suite::ci::known_by;
-use crate::suite::replay;
-use crate::suite::{Pending as Found, Waiting};
+use crate::suite::{Pending as Found, Waiting, replay};
 
 /// How many scenarios are shown.
 const SHOWN: usize = 200;

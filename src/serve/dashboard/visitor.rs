@@ -1,21 +1,20 @@
-//! Who is let in, and what forms must bring.
+//! Visitors of the dashboard, their sessions, and what forms must bring.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Form;
-use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::StatusCode;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
 use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::reply::{own_page, refused};
+use super::reply::{elsewhere, own_page, refused};
 use crate::http_server::is_secret;
 use crate::report::html::dashboard;
-use crate::serve::problem::Problem;
-use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::serve::{Problem, Server};
 
 /// How long a browser may take to send a form.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -90,4 +89,62 @@ pub(super) async fn fields(request: Request) -> Result<Fields, Problem> {
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message))
         }
     }
+}
+
+/// `POST /session`: the token, once.
+pub(super) async fn sign_in(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let Some(token) = &server.options.token else {
+        return elsewhere("/", None);
+    };
+    let shown = fields(request).await;
+    let is_right = shown.is_ok_and(|it| is_secret(it.token.trim(), token));
+    if !is_right {
+        return again("That is not the token of this server.");
+    }
+    begun(server.sessions.begin().ok())
+}
+
+/// `GET /sign-in/{code}`: the link that was printed when the server was started.
+pub(super) async fn by_code(
+    State(server): State<Arc<Server>>,
+    method: Method,
+    Path(code): Path<String>,
+) -> Response {
+    if method == Method::HEAD {
+        // Whoever only looks whether a page is there signs nobody in.
+        return own_page(StatusCode::OK, dashboard::sign_in(None));
+    }
+    if server.options.token.is_none() {
+        return elsewhere("/", None);
+    }
+    match server.sessions.begin_by(&code) {
+        Ok(None) => again(
+            "The link signs in once, and this one has been used or is that of another server. The token signs in.",
+        ),
+        Ok(Some(cookie)) => begun(Some(cookie)),
+        Err(_) => begun(None),
+    }
+}
+
+/// The address of a form is no page: somebody has loaded anew what came of one.
+pub(super) async fn first_page() -> Response {
+    elsewhere("/", None)
+}
+
+/// `POST /sign-out`.
+pub(super) async fn end(State(server): State<Arc<Server>>, sent: Sent) -> Response {
+    let cookie = server.sessions.end(&sent.visitor);
+    elsewhere("/", Some(&cookie))
+}
+
+fn begun(cookie: Option<String>) -> Response {
+    match cookie {
+        Some(cookie) => elsewhere("/", Some(&cookie)),
+        None => again("No session can be begun, because the system has no randomness to give."),
+    }
+}
+
+fn again(problem: &str) -> Response {
+    let page = dashboard::sign_in(Some(problem));
+    own_page(StatusCode::UNAUTHORIZED, page)
 }

@@ -9,10 +9,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cell::{Cell, Record};
-use super::head::git;
-use super::ids::{result_id, scenario_of};
-use super::time::written;
+use super::connection::{Cell, Record, written};
+use super::head::{git, result_id, scenario_of};
 use crate::json;
 use crate::model::call::{CallStatus, full_name};
 use crate::model::redacted::Redacted;
@@ -90,9 +88,12 @@ impl Rows {
             own_id: scenario.id.clone(),
             scenario: scenario_record(scenario, declared, &at),
             result: result_record(
-                (scenario, finished.is_recorded),
-                (current, declared),
-                (&finished.command, &at),
+                scenario,
+                finished.is_recorded,
+                current,
+                declared,
+                &finished.command,
+                &at,
             ),
             attempts: attempt_records(scenario, &made),
             evaluations: (1_usize..)
@@ -173,9 +174,12 @@ fn scenario_record(scenario: &Scenario, declared: Option<&Declared>, at: &str) -
 }
 
 fn result_record(
-    (scenario, is_recorded): (&Scenario, bool),
-    (current, declared): (Option<&Trajectory>, Option<&Declared>),
-    (command, at): (&str, &str),
+    scenario: &Scenario,
+    is_recorded: bool,
+    current: Option<&Trajectory>,
+    declared: Option<&Declared>,
+    command: &str,
+    at: &str,
 ) -> Record {
     let side = scenario.current.as_ref();
     let stamp = side.map(|it| &it.stamp);

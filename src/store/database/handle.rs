@@ -10,20 +10,14 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::connection::Connection;
-use super::error::{DatabaseError, Fault};
-use super::finished::FinishedScenario;
-use super::head::RunHead;
-use super::history::{self, HistoryFilter, HistoryRow};
-use super::options::Options;
-use super::place::Place;
-use super::prune::{self, Pruned};
-use super::rebuild::{self, Rebuilt};
-use super::results;
-use super::rows::{Health, Info, Page, ResultFilter};
-use super::settle::settle;
-use super::shape::damage;
+use super::connection::{Connection, Fault};
+use super::prune::{self, settle};
+use super::schema::damage;
 use super::worker::{Task, Worker};
+use super::{
+    DatabaseError, FinishedScenario, Health, HistoryFilter, HistoryRow, Info, Options, Page, Place,
+    Pruned, Rebuilt, ResultFilter, RunHead, history, rebuild, results,
+};
 use crate::model::redacted::Redacted;
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};
 

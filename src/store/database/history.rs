@@ -2,11 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::cell::{Cell, Row};
-use super::connection::Connection;
-use super::error::Fault;
+use super::connection::{Cell, Connection, Fault, Row, written};
 use super::results::{Where, status};
-use super::time::written;
 use crate::model::usage::Usage;
 use crate::published::history::{Commit, HistoryResult, RECORDED};
 use crate::published::result::Tokens;

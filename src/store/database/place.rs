@@ -1,11 +1,12 @@
-//! Where a results database is.
+//! The place of a results database, and what is kept there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use super::error::DatabaseError;
-use super::options::DEFAULT;
+use super::connection::DatabaseError;
 use crate::sql::no_address;
+use crate::store::own;
 
 /// Where a results database is. `Display` and `Debug` show nothing of a URL that gives access.
 #[derive(Clone, PartialEq, Eq)]
@@ -141,6 +142,20 @@ fn shown(url: &str) -> String {
         "postgres://{host}{port}/{}",
         config.get_dbname().unwrap_or_default()
     )
+}
+
+/// The file, unless the user names another database.
+pub static DEFAULT: LazyLock<PathBuf> = LazyLock::new(|| own("results.db"));
+
+/// What is kept besides what always is.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Not who ran it, and where (`--no-identity`).
+    pub anonymous: bool,
+    /// The folder of the runs, from which a damaged file is made anew; `None` leaves the new one empty.
+    pub runs: Option<PathBuf>,
+    /// Only one that is there is used: where there is none, none is made.
+    pub existing: bool,
 }
 
 #[cfg(test)]

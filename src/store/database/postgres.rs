@@ -10,9 +10,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::cell::{Cell, Row};
-use super::connection::Connection;
-use super::error::Fault;
+use super::connection::{Cell, Connection, Fault, Row};
 use crate::sql::postgres::{Parameter, connect, said};
 
 /// How long the server may take for any one thing.
@@ -68,7 +66,8 @@ impl Postgres {
 
     /// Waits for an answer, which is given up after a while.
     fn wait<T>(
-        (runtime, is_lost): (&Runtime, &mut bool),
+        runtime: &Runtime,
+        is_lost: &mut bool,
         asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Fault> {
         let asked = async { tokio::time::timeout(PATIENCE + MARGIN, asked).await };
@@ -85,7 +84,7 @@ impl Postgres {
         if let Some(known) = self.prepared.get(sql) {
             return Ok(known.clone());
         }
-        let prepared = Self::wait((&self.runtime, &mut self.is_lost), self.client.prepare(sql))?;
+        let prepared = Self::wait(&self.runtime, &mut self.is_lost, self.client.prepare(sql))?;
         self.prepared.insert(sql.to_owned(), prepared.clone());
         Ok(prepared)
     }
@@ -137,7 +136,8 @@ impl Connection for Postgres {
         let statement = self.statement(sql)?;
         let parameters: Vec<Parameter> = cells.iter().map(parameter).collect();
         Self::wait(
-            (&self.runtime, &mut self.is_lost),
+            &self.runtime,
+            &mut self.is_lost,
             self.client.execute_raw(&statement, &parameters),
         )
     }
@@ -159,7 +159,7 @@ impl Connection for Postgres {
             });
             rows.try_collect::<Vec<Vec<Cell>>>().await
         };
-        let rows = Self::wait((&self.runtime, &mut self.is_lost), asked)?.into_iter();
+        let rows = Self::wait(&self.runtime, &mut self.is_lost, asked)?.into_iter();
         Ok(rows
             .map(|cells| Row {
                 columns: Arc::clone(&columns),
@@ -170,7 +170,8 @@ impl Connection for Postgres {
 
     fn batch(&mut self, sql: &str) -> Result<(), Fault> {
         Self::wait(
-            (&self.runtime, &mut self.is_lost),
+            &self.runtime,
+            &mut self.is_lost,
             self.client.batch_execute(sql),
         )
     }

@@ -1,24 +1,28 @@
 //! The database made from the files of the runs: what it lacks is added, and nothing goes.
+//!
+//! Facts that the database knows of a run and its document does not are kept beside the document, so that a database that is made anew knows
+//! them, too.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::beside::Beside;
-use super::connection::{Connection, transaction};
-use super::error::Fault;
-use super::finished::{FinishedScenario, Rows};
-use super::head::{RunHead, RunState};
-use super::ids::result_id;
-use super::write;
+use super::connection::{Connection, Fault, transaction};
+use super::finished::Rows;
+use super::write::{self, Identity};
+use super::{Declared, FinishedScenario, RunHead, RunState, result_id};
+use crate::input;
 use crate::json;
 use crate::model::redacted::Redacted;
 use crate::published::result::{ResultDocument, Scenario, Status};
-use crate::store::marker::is_held;
 use crate::store::read::{load_ended, load_result};
-use crate::store::{Runs, load};
+use crate::store::runs::is_held;
+use crate::store::{self, Runs, load};
 
 /// What was added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,7 +126,7 @@ pub(super) fn add(
                 continue;
             }
             results += u64::from(found.is_none());
-            let rows = rows((document, scenario), folder, &beside);
+            let rows = rows(document, scenario, folder, &beside);
             write::result(connection, &id, &rows)?;
         }
         if was_killed {
@@ -140,7 +144,8 @@ pub(super) fn add(
 }
 
 fn rows(
-    (document, scenario): (&Redacted<ResultDocument>, Redacted<Scenario>),
+    document: &Redacted<ResultDocument>,
+    scenario: Redacted<Scenario>,
     folder: &Path,
     beside: &Beside,
 ) -> Rows {
@@ -186,4 +191,42 @@ fn finished_at(document: &ResultDocument, scenario: &Scenario) -> Timestamp {
     let took = scenario.duration_ms.unwrap_or(0.0) / 1000.0;
     let took = Duration::try_from_secs_f64(took).unwrap_or_default();
     began.checked_add(took).unwrap_or(began)
+}
+
+/// The file in the folder of the run.
+const FILE: &str = "database.json";
+
+/// What is known of a run besides. All of it is free of secrets.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Beside {
+    #[serde(default)]
+    pub(super) identity: Identity,
+    /// By the ids of the results, made with the name of the folder.
+    #[serde(default)]
+    pub(super) results: BTreeMap<String, BesideResult>,
+}
+
+/// What is known of a result besides.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct BesideResult {
+    /// What its scenario was declared as.
+    pub(super) declared: Option<Declared>,
+    /// The verdict of the reply, where it was asked for as a test case.
+    pub(super) verdict: Option<Value>,
+}
+
+impl Beside {
+    /// What lies in a folder; nothing, where that cannot be read.
+    pub(super) fn read(folder: &Path) -> Self {
+        let text = input::read_to_string(&folder.join(FILE));
+        let read = text.ok().and_then(|it| serde_json::from_str(&it).ok());
+        read.unwrap_or_default()
+    }
+
+    /// Keeps it in a folder that is there. What goes wrong is no loss while the database is there.
+    pub(super) fn keep(&self, folder: &Path) {
+        if let (true, Ok(text)) = (folder.is_dir(), serde_json::to_string(self)) {
+            let _ = store::write(&folder.join(FILE), text.as_bytes());
+        }
+    }
 }

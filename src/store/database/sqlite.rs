@@ -9,11 +9,8 @@ use std::time::{Duration, Instant};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection as Handle, ErrorCode, OpenFlags, ToSql, params_from_iter};
 
-use super::cell::{Cell, Row};
-use super::connection::Connection;
-use super::error::Fault;
-use super::schema::{VERSION, missing};
-use super::shape::has_columns;
+use super::connection::{Cell, Connection, Fault, Row};
+use super::schema::{VERSION, has_columns, missing};
 use crate::input;
 use crate::store::files::folder_of;
 

@@ -3,12 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::cell::{Cell, Record};
-use super::connection::{Connection, Existing, put};
-use super::error::Fault;
+use super::connection::{Cell, Connection, Existing, Fault, Record, put};
 use super::finished::Rows;
-use super::head::{RunHead, RunState};
-use super::ids::result_id;
+use super::{RunHead, RunState, result_id};
 
 /// Who runs it, and where.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -4,19 +4,16 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::accepted;
-use super::doing::Doing;
+use super::judged::{Gates, Held, scored};
 use super::once::Once;
-use super::scored::{Gates, Held, scored};
-use super::task::Measuring;
+use super::{Doing, Measuring, accepted};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
 use crate::model::measurement::{Measurement, Retrieval};
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Allowed;
 use crate::suite::outcome::result;
-use crate::suite::replay;
-use crate::suite::run_context::RunContext;
+use crate::suite::{RunContext, replay};
 
 impl Once<'_> {
     /// The figures that are held against what comes.

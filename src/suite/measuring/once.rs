@@ -6,13 +6,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::accepted;
 use super::data_sets::{SearchSets, shown};
-use super::doing::Doing;
-use super::judged::Judged;
-use super::scenario_result;
-use super::scored::{Held, scored};
-use super::task::Measuring;
+use super::judged::{self, Held, Judged, scored};
+use super::{Doing, Measuring, accepted};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::security::{doubts, problems, status};
 use crate::model::measurement::Measurement;
@@ -107,7 +103,7 @@ impl Attempt for Once<'_> {
                 let judged = self.failed(findings.iter().map(ToString::to_string).collect());
                 self.keep_first(&Report::default(), None);
                 let mut outcome = result(&run_context.redacted(self.scenario), Status::Error);
-                scenario_result::add(&mut outcome, &judged);
+                judged::add(&mut outcome, &judged);
                 return outcome;
             }
         };
@@ -141,16 +137,16 @@ impl Attempt for Once<'_> {
             (outcome, true)
         };
         if is_complete {
-            scenario_result::add(&mut outcome, &judged);
+            judged::add(&mut outcome, &judged);
             if outcome.status == Status::Error {
                 outcome.trouble = measuring.asked.lock().trouble;
             }
             if self.strict {
-                scenario_result::hold_strictly(&mut outcome, &judged);
+                judged::hold_strictly(&mut outcome, &judged);
             }
         } else {
             // Why the run ended is said by the run.
-            outcome.measured = scenario_result::document(&judged).map(Box::new);
+            outcome.measured = judged::document(&judged).map(Box::new);
         }
         if let Doing::Against(others) = self.doing
             && let Some((_, name)) = others.get(&self.scenario.id)

@@ -7,8 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::asker::Asker;
-use super::catalogue;
+use super::asker::{self, Asker};
 use super::data_sets::SearchSets;
 use crate::discovery::golden::Query;
 use crate::discovery::ground::Ground;
@@ -97,7 +96,7 @@ impl Searching {
     ///
     /// Why nothing is measured, in a sentence.
     async fn look_at_catalogue(&self, asker: &mut Asker<'_, '_, '_>) -> Result<(), String> {
-        let looked = catalogue::looked_at(asker, &self.sets.corpus, self.task.wait).await;
+        let looked = asker::looked_at(asker, &self.sets.corpus, self.task.wait).await;
         let found = looked.map_err(|it| {
             self.keep_trouble(it.trouble);
             format!("the catalogue of {} is not known: {it}", self.whom())
@@ -154,7 +153,7 @@ impl Searching {
         let mut problems = Vec::new();
         let mut in_a_row = 0;
         for (at, query) in queries.iter().enumerate() {
-            self.tell(asker, (number, at), query);
+            self.tell(asker, number, at, query);
             let came = asker.ask(&query.text, ASKED).await;
             self.asked.lock().count += 1;
             match came {
@@ -186,7 +185,7 @@ impl Searching {
         so_far.trouble = so_far.trouble.or(trouble);
     }
 
-    fn tell(&self, asker: &Asker<'_, '_, '_>, (run, at): (u16, usize), query: &Query) {
+    fn tell(&self, asker: &Asker<'_, '_, '_>, run: u16, at: usize, query: &Query) {
         let of = self.sets.golden.queries.len();
         let run = if self.task.runs > 1 {
             format!("run {run} of {}, ", self.task.runs)

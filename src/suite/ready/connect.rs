@@ -1,19 +1,22 @@
-//! Connects to the servers of a run once they have proven that they are ready.
+//! Connects to the servers of a run once they have proven that they are ready, and proves the same of those that are started for a session of the agent.
 
 use std::sync::Arc;
 
-use futures_util::future::{join_all, try_join_all};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, join_all, try_join_all};
 
-use super::agent_session::AgentSessionCheck;
-use super::asker::{Asker, Asking};
-use super::proof::Proof;
+use super::asker::{Asker, Asking, Proof};
 use crate::mcp::{self, GatewayPlace, Launch, Target};
 use crate::model::catalogue::{Catalogue, Tool};
+use crate::model::ready::Ready;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
-use crate::redact::Secrets;
+use crate::model::trajectory::Trajectory;
+use crate::redact::{Redactor, Secrets};
 use crate::run::ready::{SessionCheck, wait};
-use crate::run::{AskAgain, Connection, Part, Progress, SetupError, Together, Tools};
+use crate::run::{AskAgain, Connection, Observer, Part, Progress, SetupError, Together, Tools};
+use crate::suite::addresses::Addresses;
 
 /// The connected servers of a run, and what a reader should know of how they were asked.
 pub(crate) struct Proven {
@@ -33,7 +36,8 @@ pub(crate) async fn connect(
     targets: &[Target],
     gateway: Option<(GatewayPlace, Option<AskAgain>)>,
     asking: Asking<'_>,
-    (stamp, secrets): (&Stamp, &Secrets),
+    stamp: &Stamp,
+    secrets: &Secrets,
 ) -> Result<Proven, SetupError> {
     let report = |doing: &str| (asking.observer).progress(Progress::Preparing { doing });
     let is_covered = |it: &&Target| proofs.iter().any(|proof| proof.servers.contains(&it.name));
@@ -98,10 +102,12 @@ pub(crate) async fn connect(
         None => Connection::Tools(together),
         Some((place, ask_again)) => {
             let check = Arc::new(AgentSessionCheck::new(
-                (proofs, targets),
+                proofs,
+                targets,
                 asking,
                 secrets,
-                (together.catalogue().clone(), stamp.clone()),
+                together.catalogue().clone(),
+                stamp.clone(),
             ));
             let known = Some((together as Box<dyn Tools>, check as Arc<dyn SessionCheck>));
             let opened = mcp::open_gateway(targets, known, place, ask_again, &report).await?;
@@ -180,4 +186,104 @@ fn not_only_reads(proofs: &[Proof], catalogue: &Catalogue, scenario: &Scenario) 
         }
     }
     notes
+}
+
+/// Checks each server process that is started for a session of the agent itself, which then makes its calls without us.
+#[derive(Clone)]
+pub(super) struct AgentSessionCheck {
+    scenario: Arc<Scenario>,
+    redactor: Arc<Redactor>,
+    addresses: Addresses,
+    proofs: Vec<Proof>,
+    targets: Vec<Target>,
+    /// What all servers offered when they were ready.
+    catalogue: Catalogue,
+    stamp: Stamp,
+    accepted: Option<Arc<Redacted<Trajectory>>>,
+}
+
+/// Reports no progress, because meanwhile the progress of the agent itself is shown.
+struct NoProgress;
+
+impl Observer for NoProgress {
+    fn progress(&self, _: Progress<'_>) {}
+}
+
+impl AgentSessionCheck {
+    pub(super) fn new(
+        proofs: &[Proof],
+        targets: &[Target],
+        asking: Asking<'_>,
+        secrets: &Secrets,
+        catalogue: Catalogue,
+        stamp: Stamp,
+    ) -> Self {
+        Self {
+            scenario: Arc::new(asking.scenario.clone()),
+            redactor: Arc::new(Redactor::new(secrets, &asking.scenario.redaction)),
+            addresses: asking.addresses.clone(),
+            proofs: proofs.to_vec(),
+            targets: targets.to_vec(),
+            catalogue,
+            stamp,
+            accepted: asking.accepted.cloned(),
+        }
+    }
+
+    /// What is to be proven of one server alone. What concerns several servers, or is read from a page, was proven before the agent started.
+    fn of(&self, server: &str) -> Vec<Ready> {
+        let prefix = format!("mcp__{server}__");
+        let is_own = |tool: &String| {
+            let listed = self.catalogue.tool(server, tool);
+            tool.starts_with(&prefix) || listed.is_some()
+        };
+        let proofs = self.proofs.iter();
+        let proofs = proofs.filter(|it| it.servers.iter().any(|it| it == server));
+        let alone = proofs.map(|proof| {
+            let mut ready = proof.ready.clone();
+            ready.http.clear();
+            if proof.servers.len() > 1 {
+                ready.tools.retain(is_own);
+                ready.min_tools = 0;
+                ready.calls.retain(|it| match &it.server {
+                    Some(named) => named == server,
+                    None => is_own(&it.tool),
+                });
+            }
+            ready
+        });
+        alone.collect()
+    }
+}
+
+impl SessionCheck for AgentSessionCheck {
+    fn check(
+        &self,
+        server: &str,
+        tools: Box<dyn Tools>,
+    ) -> BoxFuture<'static, Result<(), SetupError>> {
+        let (check, server) = (self.clone(), server.to_owned());
+        let tools = Arc::new(tools);
+        async move {
+            let targets = check.targets.iter().filter(|it| it.name == server);
+            let asker = Asker {
+                asking: Asking {
+                    scenario: &check.scenario,
+                    addresses: &check.addresses,
+                    redactor: &check.redactor,
+                    observer: &NoProgress,
+                    accepted: check.accepted.as_ref(),
+                },
+                who: server.clone(),
+                targets: Ok(targets.cloned().collect()),
+                kept: vec![tools],
+                stamp: check.stamp.clone(),
+            };
+            for ready in check.of(&server) {
+                wait(&ready, &format!("server `{server}`"), &asker).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
 }

@@ -1,10 +1,8 @@
 //! Scenarios are run, and their trajectories kept as baselines.
 
-mod clients;
 mod failing;
 mod learned;
 mod once;
-mod take;
 mod typical;
 
 pub(crate) use self::failing::check_run;
@@ -13,16 +11,10 @@ pub(crate) use self::once::{USUAL_TAKES, learn_again, reads, unexpected_reads, u
 
 use std::sync::Arc;
 
-use self::take::Take;
-use super::ci;
-use super::error::Error;
-use super::finished::Finished;
 use super::measuring::Doing;
 use super::outcome::result;
-use super::play::{Suite, play};
-use super::replay;
-use super::run_context::RunContext;
-use super::settings::Settings;
+use super::play::play;
+use super::{Error, Finished, RunContext, Settings, Suite, ci, replay};
 use crate::model::comparison::Comparison;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -30,6 +22,7 @@ use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score::{self, Cancelled};
 use crate::store::{Baselines, StoreError};
+use once::Take;
 
 /// Runs scenarios and keeps their trajectories as baselines. Needs a runtime with several threads.
 ///
@@ -44,7 +37,8 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
         Baselines::new(folder)
     };
     play(
-        ("record", Doing::Record),
+        "record",
+        Doing::Record,
         suite,
         settings,
         |scenario, run_context| {

@@ -3,22 +3,22 @@
 use std::iter::once;
 use std::sync::Arc;
 
-use super::clients::breaks_clients;
-use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
+use super::failing::{
+    RunChecks, breaks_clients, cannot_be_judged, check_run, from_expectation, looks_like_errors,
+};
 use super::learned::{disagreement, learned_notes, learned_places};
-use super::take::Take;
-use crate::model::evaluation::Evaluation;
+use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::redacted::Redacted;
+use crate::model::repeated::Repeated;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{Problem, ScenarioResult};
+use crate::model::suite::{Check, Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::suite::evaluating::looked_at_again;
 use crate::suite::execute::Reads;
 use crate::suite::patience::{Patience, Stopped};
-use crate::suite::replay;
 use crate::suite::run_context::{Executed, RunContext};
-use crate::suite::settings::Settings;
+use crate::suite::{Settings, replay};
 
 /// How often a scenario is played by default, which is enough to see what varies.
 pub(crate) const USUAL_TAKES: u16 = 2;
@@ -269,4 +269,25 @@ async fn learn(
 /// A note on the scenario's own rules that do not fit what was recorded.
 pub(crate) fn rules_that_do_not_fit(problem: &Problem) -> String {
     format!("{}: {}", problem.message, problem.details.join("; "))
+}
+
+/// A run that is to become the baseline.
+pub(super) struct Take {
+    /// The scenario without secrets, its expectations filled in with what the run answered.
+    pub(super) redacted: Redacted<Scenario>,
+    /// With what is learned of it.
+    pub(super) trajectory: Redacted<Trajectory>,
+    /// The other takes of the same calls it was learned from.
+    pub(super) other_takes: Vec<Redacted<Trajectory>>,
+    pub(super) checks: Vec<Check>,
+    pub(super) evaluations: Vec<Evaluation>,
+    pub(super) evaluation: Option<Overall>,
+    /// Why it should not be kept unseen; empty where nothing speaks against it.
+    pub(super) failing: Vec<String>,
+    pub(super) notes: Vec<String>,
+    pub(super) details: Vec<String>,
+    /// What all runs came to, where there were several.
+    pub(super) repeated: Option<Repeated>,
+    /// How long it may be compared.
+    pub(super) patience: Patience,
 }

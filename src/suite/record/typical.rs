@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::clients::breaks_clients;
 use super::failing::{
-    RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors, unmet,
+    RunChecks, breaks_clients, cannot_be_judged, check_run, from_expectation, looks_like_errors,
+    unmet,
 };
 use super::learned;
-use super::once::{reads, rules_that_do_not_fit};
-use super::take::Take;
+use super::once::{Take, reads, rules_that_do_not_fit};
 use crate::evaluate::Accepted;
 use crate::model::evaluation::Overall;
 use crate::model::redacted::Redacted;
@@ -21,9 +20,8 @@ use crate::suite::judge::judge;
 use crate::suite::outcome::{result, without_verdict};
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::repeat::{REASON_CHARS, kept, may_be_kept};
-use crate::suite::replay;
 use crate::suite::run_context::{Executed, RunContext};
-use crate::suite::settings::Settings;
+use crate::suite::{Settings, replay};
 use crate::text::shorten;
 
 /// The most runs that are compared with each other to find the most typical one. Of more, this many are taken, evenly spread.
@@ -55,12 +53,13 @@ pub(crate) async fn take(
     let mut notes = Vec::new();
     for number in 1..=settings.times {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
-        let look = may_be_kept(scenario, (number, settings.times), others_are_fine);
+        let look = may_be_kept(scenario, number, settings.times, others_are_fine);
         let playing = Box::pin(play(
             scenario,
             replayed,
             run_context,
-            (number, settings),
+            number,
+            settings,
             look,
         ))
         .await;
@@ -199,7 +198,8 @@ async fn play(
     scenario: &Scenario,
     replayed: Option<&Arc<Redacted<Trajectory>>>,
     run_context: &RunContext,
-    (number, settings): (u16, &Settings),
+    number: u16,
+    settings: &Settings,
     look: bool,
 ) -> Result<(Played, Vec<String>), Box<ScenarioResult>> {
     let times = settings.times;

@@ -1,12 +1,11 @@
-//! Which calls a first scenario makes: those that only read and can be guessed, and those that the user wants.
+//! The calls of a first scenario, and the time for them: those that only read and can be guessed, and those that the user wants.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::fmt;
+use std::time::{Duration, Instant};
 
-use super::patience::Patience;
-use super::why_not::WhyNot;
 use crate::cli::args::AddedCall;
-use crate::cli::failure::Failure;
+use crate::cli::exit::Failure;
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::redact::Redactor;
@@ -309,5 +308,166 @@ fn first_call(tool: &Tool, arguments: Object, redactor: &Redactor) -> FirstCall 
         description: tool.description().map(clean),
         caution: None,
         why_not: None,
+    }
+}
+
+/// Why a tool is not called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum WhyNot {
+    NotReadOnly,
+    /// These parameters.
+    Unguessed(Vec<String>),
+    Secret,
+    Unsayable,
+    /// Tried, with what it said.
+    Failed(String),
+    /// When it was recorded, with what it said.
+    FailedLater(String),
+    /// Tried for so long.
+    TooSlow(Duration),
+    NoTime,
+    /// Tried, with what became of the server.
+    Ended(String),
+    Untried,
+}
+
+impl WhyNot {
+    /// The same for several tools.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::NotReadOnly => "not marked as read-only",
+            Self::Unguessed(_) => "with arguments that need a value",
+            Self::Secret | Self::Unsayable => "with arguments that a scenario cannot hold",
+            Self::Failed(_) | Self::FailedLater(_) => "failed when tried",
+            Self::TooSlow(_) | Self::NoTime => "too slow for a first verdict in seconds",
+            Self::Ended(_) => "ended the server",
+            Self::Untried => "not tried, because the server had ended too often",
+        }
+    }
+
+    /// Whether it would be called if there were more time.
+    pub(super) fn is_slow(&self) -> bool {
+        matches!(self, Self::TooSlow(_) | Self::NoTime)
+    }
+}
+
+/// Why one tool is not called, in a few words.
+impl fmt::Display for WhyNot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReadOnly => f.write_str("it is not marked as read-only"),
+            Self::Unguessed(unknown) => {
+                let unknown: Vec<String> = unknown.iter().map(|it| format!("`{it}`")).collect();
+                write!(f, "it needs a value for {}", unknown.join(", "))
+            }
+            Self::Secret => f.write_str("what it would be asked with looks like a secret"),
+            Self::Unsayable => {
+                f.write_str("`...` is what a scenario cannot say: `{{` begins a variable there")
+            }
+            Self::Failed(why) => write!(f, "tried once, it failed: {why}"),
+            Self::FailedLater(why) => write!(f, "it failed: {why}"),
+            Self::TooSlow(limit) => write!(
+                f,
+                "tried once, no answer came within {:.1} s",
+                limit.as_secs_f64().max(0.1)
+            ),
+            Self::NoTime => {
+                f.write_str("not tried, because the calls above fill the time for a first verdict")
+            }
+            Self::Ended(why) => write!(f, "tried once, it ended the server: {why}"),
+            Self::Untried => f.write_str("not tried, because other calls had ended the server"),
+        }
+    }
+}
+
+/// How long all calls may take together that nobody has asked for. Not all of the ten seconds in which there is a verdict: a server that is
+/// busy has to end before it is begun anew, and the report has to be written.
+const ALL_CALLS: Duration = Duration::from_millis(6_600);
+
+/// How long one of them may take. Somebody who waits longer for an answer asks for it.
+const ONE_CALL: Duration = Duration::from_millis(1_500);
+
+/// Less than this is no time in which anything could be said of a call.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// How often a call that is answered is made again after that: recorded twice, and compared.
+const AGAIN: u32 = 3;
+
+/// What we ourselves take for a call in all, to score and to show it.
+const OURS: Duration = Duration::from_millis(10);
+
+/// The time that is left for calls.
+#[derive(Debug)]
+pub(super) struct Patience {
+    left: Duration,
+}
+
+impl Patience {
+    /// The share of each of so many servers, which are asked one after the other.
+    pub(super) fn of_one_in(servers: usize) -> Self {
+        let servers = u32::try_from(servers.max(1)).unwrap_or(u32::MAX);
+        Self {
+            left: ALL_CALLS / servers,
+        }
+    }
+
+    /// How long the next call may take so that there is time to make it as often as it will be; `None` where there is none.
+    pub(super) fn limit(&self) -> Option<Duration> {
+        let left = self.left.saturating_sub(OURS) / (1 + AGAIN);
+        Some(left.min(ONE_CALL)).filter(|it| *it >= LEAST)
+    }
+
+    /// A call has taken this long, and if it was answered, it will again.
+    pub(super) fn spend(&mut self, took: Duration, was_answered: bool) {
+        let whole = if was_answered {
+            took * (1 + AGAIN) + OURS
+        } else {
+            took
+        };
+        self.left = self.left.saturating_sub(whole);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::ALL_CALLS;
+
+    /// How many calls are made of a server with so many tools that take this long, and how long all of that takes.
+    fn played(tools: usize, takes: u64) -> (usize, Duration) {
+        let takes = Duration::from_millis(takes);
+        let mut patience = super::Patience::of_one_in(1);
+        let (mut made, mut all) = (0, Duration::ZERO);
+        for _ in 0..tools {
+            let Some(limit) = patience.limit() else {
+                break;
+            };
+            let is_answered = takes <= limit;
+            patience.spend(takes.min(limit), is_answered);
+            all += if is_answered { takes * 4 } else { limit };
+            made += usize::from(is_answered);
+        }
+        (made, all)
+    }
+
+    #[test]
+    fn whatever_the_tools_take_all_of_it_ends_in_time() {
+        for (tools, takes, made) in [
+            (3, 900, 1),
+            (3, 700, 2),
+            (12, 400, 4),
+            (200, 5, 200),
+            (1, 1_400, 1),
+            (5, 30_000, 0),
+            (1, 0, 1),
+        ] {
+            let (calls, all) = played(tools, takes);
+            assert_eq!(calls, made, "{tools} tools of {takes} ms");
+            assert!(all <= ALL_CALLS, "{tools} tools of {takes} ms: {all:?}");
+        }
+        let mut shared = super::Patience::of_one_in(10);
+        shared.spend(Duration::from_millis(120), true);
+        assert_eq!(shared.limit(), None);
     }
 }

@@ -1,30 +1,28 @@
-//! Servers are asked what they offer, and the scenarios drafted that follow from it. Nothing is written here.
+//! Servers are asked what they offer, people what servers do not say, and the scenarios drafted that follow from it. Nothing is written here.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{self, Person};
-use super::calls::{self, Plan};
+use super::calls::{self, Patience, Plan, WhyNot};
 use super::files::is_there;
-use super::patience::Patience;
 use super::secrets::without_secrets;
 use super::servers::{self, Asked};
 use crate::cli::args::{AddedCall, InitArgs};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::interrupt;
-use crate::cli::runtime;
-use crate::cli::scenario_name::file;
+use crate::cli::paths::file_of_scenario;
 use crate::cli::suite::base;
+use crate::cli::{Console, Exit, Failure, runtime};
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::scenario::{Scenario, Server, Transport};
+use crate::redact::Redactor;
 use crate::scenario_file::{self, FirstScenario, Options};
-use crate::score;
 use crate::store::{Baselines, check_links, check_writable};
 use crate::suite::{self, BASELINES, Introduction, Settings};
+use crate::{score, text};
 
 /// How often a server is begun anew because of a call that is tried.
 const MOST_BEGUN_ANEW: usize = 3;
@@ -105,7 +103,7 @@ pub(super) fn drafts(
 ) -> Result<Drafts, Failure> {
     let runtime = runtime::beside(2)?;
     let drafted = runtime.block_on(async {
-        let interrupt: CancellationToken = interrupt::token();
+        let interrupt: CancellationToken = runtime::interruption();
         tokio::select! {
             biased;
             () = interrupt.cancelled() => Err(Failure {
@@ -124,7 +122,7 @@ async fn all(asked: Vec<Asked>, args: &InitArgs, console: Console) -> Result<Dra
     let mut drafts: Vec<Draft> = Vec::new();
     let mut failures = Vec::new();
     let mut listed: Vec<ServerCatalogue> = Vec::new();
-    let mut person = (ask::can_ask(console) && args.calls.is_empty() && !args.allow_effects)
+    let mut person = (can_ask(console) && args.calls.is_empty() && !args.allow_effects)
         .then(|| Person::new(console));
     let servers = asked.len();
     for it in asked {
@@ -301,11 +299,11 @@ fn place(
     let name = args.name.clone().unwrap_or_else(|| own.to_owned());
     let mut number = 1;
     let mut unique = name.clone();
-    while taken.contains(&file(&unique)) {
+    while taken.contains(&file_of_scenario(&unique)) {
         number += 1;
         unique = format!("{name}-{number}");
     }
-    let target = file(&unique);
+    let target = file_of_scenario(&unique);
     let baseline = Baselines::new(BASELINES).path(&unique);
     for path in [&target, &baseline] {
         if path.symlink_metadata().is_ok() {
@@ -315,4 +313,110 @@ fn place(
         check_writable(path)?;
     }
     Ok((unique, target))
+}
+
+/// The longest description that is shown, in characters.
+const DESCRIPTION: usize = 100;
+
+/// Whether there is somebody to ask.
+pub(super) fn can_ask(console: Console) -> bool {
+    std::io::stdin().is_terminal() && console.can_draw()
+}
+
+/// Somebody who answers.
+pub(super) struct Person {
+    answers: Lines<BufReader<Stdin>>,
+    console: Console,
+}
+
+/// What is to become of a tool.
+enum Answer {
+    Call(AddedCall),
+    Skip,
+    Stop,
+}
+
+impl Person {
+    pub(super) fn new(console: Console) -> Self {
+        Self {
+            answers: BufReader::new(tokio::io::stdin()).lines(),
+            console,
+        }
+    }
+
+    /// Asks of each tool that the plan leaves out whether it is to be called, and with what. Nobody answers any more where the input ends.
+    pub(super) async fn calls(
+        &mut self,
+        server: &ServerCatalogue,
+        plan: &Plan,
+        redactor: &Redactor,
+    ) -> Vec<AddedCall> {
+        self.console.note(&format!(
+            "No tool of `{}` is called so far ({}). Which are to be? What they do, they do again in every run.\n\
+             y: yes · n or Enter: no · {{…}}: with these arguments, as JSON · q: no more",
+            server.server,
+            plan.reasons()
+        ));
+        let mut calls = Vec::new();
+        for tool in &server.tools {
+            let description = tool.description().and_then(|it| it.trim().lines().next());
+            let description = redactor.text(description.unwrap_or_default());
+            let about = match description.as_str() {
+                "" => String::new(),
+                words => format!(" – {}", text::shorten(&text::line(words), DESCRIPTION)),
+            };
+            let planned = plan.calls.iter().find(|it| it.call.tool == tool.name());
+            let why_not = planned.and_then(|it| it.why_not.as_ref());
+            // That it is not marked is the rule here, and what nobody can guess is in the question.
+            let why_not = match why_not {
+                None | Some(WhyNot::NotReadOnly | WhyNot::Unguessed(_)) => String::new(),
+                Some(why) => format!(" ({})", text::line(&why.to_string())),
+            };
+            self.console
+                .note(&format!("  {}{about}{why_not}", text::line(tool.name())));
+            let guess = score::guess_arguments(tool);
+            match self.answer(tool.name(), &guess).await {
+                Answer::Call(call) => calls.push(call),
+                Answer::Skip => {}
+                Answer::Stop => break,
+            }
+        }
+        calls
+    }
+
+    async fn answer(&mut self, tool: &str, guess: &score::Guess) -> Answer {
+        let arguments = Value::Object(guess.arguments.clone());
+        loop {
+            let offer = if guess.unknown.is_empty() {
+                format!("  call it with {arguments}? [y/N/{{…}}/q] ")
+            } else {
+                format!("  call it? It takes {arguments} [N/{{…}}/q] ")
+            };
+            self.console.prompt(&offer);
+            let Ok(Some(line)) = self.answers.next_line().await else {
+                return Answer::Stop;
+            };
+            let call = |arguments| {
+                Answer::Call(AddedCall {
+                    tool: tool.to_owned(),
+                    arguments: Some(arguments),
+                })
+            };
+            match line.trim() {
+                "" | "n" | "N" | "no" => return Answer::Skip,
+                "q" | "Q" | "quit" => return Answer::Stop,
+                "y" | "Y" | "yes" if guess.unknown.is_empty() => {
+                    return call(guess.arguments.clone());
+                }
+                "y" | "Y" | "yes" => self
+                    .console
+                    .note("  it needs values for arguments: write them as a JSON object"),
+                json => match serde_json::from_str(json) {
+                    Ok(Value::Object(arguments)) => return call(arguments),
+                    Ok(_) => self.console.note("  that is not a JSON object"),
+                    Err(error) => self.console.note(&format!("  that is not JSON: {error}")),
+                },
+            }
+        }
+    }
 }

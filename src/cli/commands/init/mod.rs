@@ -1,34 +1,24 @@
 //! `mcp-eval init`: from nothing to a first scenario, and with a server, to a first verdict.
 
-mod ask;
 mod calls;
-mod clients;
 mod draft;
 mod files;
-mod patience;
 mod secrets;
 mod servers;
 mod verdict;
-mod why_not;
-mod workflow;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use self::draft::Drafts;
-use self::workflow::Place;
 use crate::cli::args::{InitArgs, OutputArgs, Workflow};
-use crate::cli::ci;
-use crate::cli::console::Console;
-use crate::cli::database;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::scenario_name::{SCENARIOS, file, named};
+use crate::cli::paths::{SCENARIOS, file_of_scenario, scenario_name};
+use crate::cli::{Console, Exit, Failure, ci, database};
 use crate::report::command::quoted;
-use crate::scenario_file;
-use crate::store;
 use crate::suite::BASELINES;
 use crate::text::plural;
+use crate::{scenario_file, store};
+use files::Place;
 
 pub(in crate::cli) fn run(
     args: &InitArgs,
@@ -36,10 +26,10 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     if let Some(name) = &args.name {
-        named(name)?;
+        scenario_name(name)?;
     }
     let ci = match args.workflow {
-        Some(kind) => Some((kind, workflow::place()?)),
+        Some(kind) => Some((kind, files::place()?)),
         None => None,
     };
     if args.servers.is_empty() && args.mcp_config.is_none() {
@@ -85,7 +75,7 @@ fn begin(ci: Option<&(Workflow, Place)>, console: Console) -> Result<(), Failure
     let Some((kind, place)) = ci else {
         return Ok(());
     };
-    let files = workflow::write(*kind, place)?;
+    let files = files::write(*kind, place)?;
     for it in &files {
         let what = if it.is_kept {
             "kept as it was:"
@@ -95,7 +85,7 @@ fn begin(ci: Option<&(Workflow, Place)>, console: Console) -> Result<(), Failure
         console.note(&format!("{what} {}", it.path.display()));
     }
     if !files.is_empty() {
-        console.note(&workflow::next(*kind, &files));
+        console.note(&files::next(*kind, &files));
         if let Some(why) = &place.no_repository {
             let names = match kind {
                 Workflow::Github => "`working-directory`",
@@ -124,7 +114,7 @@ fn without_server(
     } else {
         (Vec::new(), Vec::new())
     };
-    let target = file(args.name.as_deref().unwrap_or("first"));
+    let target = file_of_scenario(args.name.as_deref().unwrap_or("first"));
     let is_new = found.is_empty() || args.name.is_some();
     if is_new {
         if target.symlink_metadata().is_ok() {
@@ -149,7 +139,7 @@ fn without_server(
         ));
     }
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let clients = clients::configured(home.as_deref());
+    let clients = servers::configured(home.as_deref());
     if clients.is_empty() {
         console.result(
             "a scenario of a server of yours: `mcp-eval init --server \"COMMAND WITH ARGUMENTS\"`, or its URL",

@@ -1,20 +1,17 @@
 //! Drafted scenarios are written, recorded and compared: the first verdict.
 
-use std::env;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{env, fs};
 
+use super::calls::WhyNot;
 use super::draft::{Draft, DraftText};
-use super::why_not::WhyNot;
 use crate::cli::args::OutputArgs;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::suite::{base, play};
+use crate::cli::{Console, Exit, Failure};
 use crate::evaluate::wrong_outcomes;
 use crate::model::call::Outcome;
 use crate::model::scenario::Scenario;

@@ -1,10 +1,10 @@
-//! Whether results are the parts of one and the same plan, and what is missing of it.
+//! Agreement of results: the parts of one and the same plan, and what is missing of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::parts::Part;
-use crate::cli::failure::Failure;
+use crate::cli::exit::Failure;
 use crate::model::stamp::Git;
 use crate::published::result::{CalledOption, PlannedScenario};
 use crate::text::{few, several};

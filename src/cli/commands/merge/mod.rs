@@ -5,25 +5,21 @@
 
 mod agree;
 mod parts;
-mod sound;
 mod whole;
 
 use std::path::Path;
 
+use self::agree::{Hole, NAMED};
+use self::whole::Whole;
 use crate::cli::args::{MergeArgs, OutputArgs};
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
+use crate::cli::{Console, Exit, Failure};
 use crate::published::result::ResultDocument;
 use crate::report::command;
 use crate::suite::BASELINES;
 use crate::text::few;
-
-use self::agree::{Hole, NAMED};
-use self::whole::Whole;
 
 pub(in crate::cli) fn run(
     args: &MergeArgs,
@@ -36,7 +32,7 @@ pub(in crate::cli) fn run(
     let taken = agree::take(&parts, args.allow_overlap)?;
     let holes = agree::holes(&parts, &taken);
     reports.begin(&Round::default(), "merge")?;
-    let mut whole = Whole::new(&parts, &taken, &holes, (args.allow_missing, &reports))?;
+    let mut whole = Whole::new(&parts, &taken, &holes, args.allow_missing, &reports)?;
     for note in whole.notes() {
         console.note(&note);
     }

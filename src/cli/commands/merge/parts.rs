@@ -1,16 +1,13 @@
-//! The results that are put together: where they lie, and what lies beside them.
+//! The results that are put together: where they lie, what lies beside them, and whether each says one thing.
 
 use std::path::{Component, Path, PathBuf};
 
 use memchr::memmem;
 use walkdir::{DirEntry, WalkDir};
 
-use super::sound;
-use crate::cli::console::Console;
-use crate::cli::failure::Failure;
-use crate::cli::runs;
+use crate::cli::{Console, Failure, runs};
 use crate::input;
-use crate::published::result::{self, ResultDocument, Shard};
+use crate::published::result::{self, Gate, ResultDocument, Scenario, Shard, Status, Summary};
 use crate::published::trajectory::check_id;
 use crate::store::{RESULT, Runs};
 use crate::suite::RUNS;
@@ -109,7 +106,7 @@ fn read(file: &Path) -> Result<Option<Part>, Failure> {
         return Ok(None);
     };
     check(&result, &shard).map_err(unreadable)?;
-    sound::check(&result, &shard).map_err(unreadable)?;
+    check_sound(&result, &shard).map_err(unreadable)?;
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
     let own = RUNS.join(&result.run_id);
     let folders = [
@@ -165,4 +162,73 @@ fn add(parts: &mut Vec<Part>, part: Part) {
         Some(known) => known.folders.extend(part.folders),
         None => parts.push(part),
     }
+}
+
+/// What a result says in two ways that cannot both be so, as far as the one follows from the other.
+///
+/// # Errors
+///
+/// A fragment of a sentence, with the document as its subject.
+pub(super) fn check_sound(result: &ResultDocument, shard: &Shard) -> Result<(), String> {
+    let wrong = |what: String| Err(format!("contradicts itself: {what}"));
+    for it in &result.scenarios {
+        if let Some(reason) = speaks_against(it, &result.command) {
+            return wrong(format!("`{}` passed, and yet {reason}", it.id));
+        }
+    }
+    // What is not there cannot be counted: that is a hole, and is reported as one.
+    let own = shard.own().map_or(&[][..], |it| &it.scenarios);
+    if own.iter().any(|it| result.scenario(&it.id).is_none()) {
+        return Ok(());
+    }
+    let counted = counts(Summary::of(&result.scenarios, result.summary.selected));
+    let differing = counts(result.summary).into_iter().zip(counted);
+    for ((name, said), (_, counted)) in differing {
+        if said != counted {
+            return wrong(format!(
+                "its summary counts {said} {name}, and there are {counted}"
+            ));
+        }
+    }
+    match &result.gate {
+        Some(gate) if gate.exit_code == 1 && !can_fail(result, gate) => {
+            wrong("its exit code is 1, and nothing in it has failed".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What speaks against a scenario that passed. Of several runs, one of which is shown, some may fail.
+fn speaks_against(scenario: &Scenario, command: &str) -> Option<String> {
+    if scenario.status != Status::Passed || scenario.repeated.is_some() {
+        return None;
+    }
+    let reasons = if command == "compare" {
+        scenario.reasons()
+    } else {
+        scenario.unmet()
+    };
+    reasons.into_iter().next()
+}
+
+fn counts(summary: Summary) -> [(&'static str, usize); 7] {
+    [
+        ("passed", summary.passed),
+        ("failed", summary.failed),
+        ("inconclusive", summary.inconclusive),
+        ("error", summary.error),
+        ("timeout", summary.timeout),
+        ("interrupted", summary.interrupted),
+        ("skipped", summary.skipped),
+    ]
+}
+
+/// Whether there is anything that exit code 1 may be for.
+fn can_fail(result: &ResultDocument, gate: &Gate) -> bool {
+    let is_flaky = gate.strict && result.scenarios.iter().any(|it| it.flaky);
+    is_flaky
+        || result
+            .scenarios
+            .iter()
+            .any(|it| it.status == Status::Failed)
 }

@@ -8,15 +8,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::agree::{Hole, Taken};
 use super::parts::Part;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Kept};
-use crate::cli::gates;
-use crate::cli::links;
-use crate::cli::pages;
+use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{Reports, Source};
-use crate::cli::seen_from::SeenFrom;
 use crate::cli::stored::Stored;
+use crate::cli::{Exit, Failure, gates, links, pages};
 use crate::model::cell::Cell;
 use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
 use crate::published::result::{
@@ -49,7 +45,8 @@ impl Whole {
         parts: &[Part],
         taken: &Taken,
         holes: &[Hole],
-        (allow_missing, reports): (bool, &Reports),
+        allow_missing: bool,
+        reports: &Reports,
     ) -> Result<Self, Failure> {
         let runs = Runs::create(&RUNS, Timestamp::now())?;
         let first = &parts[0].result;
@@ -109,7 +106,7 @@ impl Whole {
         if result.scenarios.is_empty() {
             return Exit::Unchanged;
         }
-        gates::exit(result, (strict_statistics, strict))
+        gates::exit(result, strict_statistics, strict)
     }
 
     /// What a reader should know.

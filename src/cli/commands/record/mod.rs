@@ -3,18 +3,12 @@
 mod listen;
 
 use crate::cli::args::{OutputArgs, RecordArgs};
-use crate::cli::called;
-use crate::cli::ci;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play, settings};
-use crate::cli::suite_file;
+use crate::cli::{Console, Exit, Failure, called, ci, not_kept, suite_file};
 use crate::model::called::Called;
 use crate::suite::{self, Recording, Settings};
 

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use super::shown::{self, NAMED, Question, Shown};
 use crate::cli::args::OutputArgs;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::open;
+use crate::cli::keywise::{Key, Keyboard};
 use crate::cli::reports::INDEX;
+use crate::cli::{Console, Exit, Failure, pages};
 use crate::model::change::Change;
 use crate::published::result::{Cause, ResultDocument};
 use crate::report::command::quoted;
@@ -17,9 +16,6 @@ use crate::report::explain::explain;
 use crate::report::{html, terminal, wrap};
 use crate::suite::{Despite, REPORTS, ReadAgain, Refusal, Waiting};
 use crate::text::{self, few};
-
-use super::keyboard::{Key, Keyboard};
-use super::shown::{self, NAMED, Question, Shown};
 
 /// What the keys do. All of them work in upper case, too, for scenarios as a whole.
 const LEGEND: &str = "a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit\n\
@@ -414,7 +410,7 @@ impl Review<'_> {
             ));
             return;
         };
-        match open::open(&page) {
+        match pages::open(&page) {
             Ok(()) => {
                 let said = format!("opened {}", page.display());
                 self.console

@@ -1,29 +1,22 @@
 //! `mcp-eval review`: decide on runs that failed, or changed something.
 
 mod ask;
-mod keyboard;
 mod shown;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
+use self::shown::{Question, Shown};
 use crate::cli::args::{OutputArgs, ReviewArgs};
-use crate::cli::ci;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::matrix;
 use crate::cli::select::{self, Purpose, Selected};
+use crate::cli::{Console, Exit, Failure, ci, matrix};
 use crate::model::scenario::Scenario;
 use crate::published::result::Cause;
 use crate::report::command::quoted;
 use crate::score;
 use crate::store::Baselines;
-use crate::suite::replay;
-use crate::suite::{self, Pending, RUNS, ReadAgain, RunFolder, Waiting, scenario_of};
+use crate::suite::{self, Pending, RUNS, ReadAgain, RunFolder, Waiting, replay, scenario_of};
 use crate::text::{self, plural};
-
-use self::shown::{Question, Shown};
 
 pub(in crate::cli) fn run(
     args: &ReviewArgs,

@@ -12,9 +12,8 @@ use crate::model::repeated::Tally;
 use crate::model::scenario as model;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Cause, ResultDocument, Scenario};
-use crate::report::causes;
-use crate::report::document;
 use crate::report::terminal::{self, Style};
+use crate::report::{causes, document};
 use crate::suite::{Ignored, Waiting};
 use crate::text;
 

@@ -1,4 +1,4 @@
-//! What a session is had with, and where what becomes of it goes.
+//! The plan of a session: its servers, and the places of its scenario and its baseline.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::cli::args::RecordArgs;
-use crate::cli::console::Console;
-use crate::cli::failure::Failure;
-use crate::cli::scenario_name::{file, named};
+use crate::cli::paths::{file_of_scenario, scenario_name};
 use crate::cli::select::{self, Purpose, Selected};
+use crate::cli::{Console, Failure};
 use crate::model::agent::Limits;
 use crate::model::scenario::{Agent, Scenario, Server};
 use crate::scenario_file::{self, Found, Session};
@@ -42,7 +41,7 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         None => started_at
             .strftime("session-%Y-%m-%dT%H-%M-%SZ")
             .to_string(),
-        Some(name) => named(name)?,
+        Some(name) => scenario_name(name)?,
     };
     if let Some(intent) = &args.listen.intent
         && intent.contains("{{")
@@ -56,7 +55,7 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         Some(path) => scenario_file::client_config(path)
             .map_err(|problem| Failure::usage(problem.to_string()))?,
     };
-    let target = file(&name);
+    let target = file_of_scenario(&name);
     let baselines = Baselines::new(args.output.clone().unwrap_or_else(|| BASELINES.into()));
     let there = [target.clone(), baselines.path(&name)];
     if let Some(there) = there.iter().find(|it| it.exists() && !args.force) {

@@ -1,4 +1,4 @@
-//! The progress of a suite, and what has failed so far.
+//! Progress, while it goes on: a bar on a terminal, lines elsewhere, and each failure as it happens.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -10,15 +10,190 @@ use parking_lot::Mutex;
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::ScenarioResult;
+use crate::model::trajectory::Outcome;
 use crate::published::result::{self, Status};
-use crate::report::terminal;
-use crate::report::{document, duration};
+use crate::report::{document, duration, terminal};
+use crate::run::{Observer, Progress};
+use crate::suite as scenarios;
+use crate::suite::ScenarioObserver;
 use crate::text::{self, counts, few};
 
+/// Shows the progress of a suite.
+pub(super) struct SuiteObserver(pub(super) Arc<SuiteProgress>);
+
+impl scenarios::Observer for SuiteObserver {
+    fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver> {
+        self.0.begins(scenario);
+        Arc::new(ScenarioProgress::new(&self.0, scenario))
+    }
+
+    fn finished(&self, result: &Redacted<ScenarioResult>) {
+        self.0.finished(result);
+    }
+
+    fn ended(&self) {
+        self.0.ended();
+    }
+}
+
+/// How often a line is printed about a wait that goes on.
+const REMINDER: Duration = Duration::from_secs(5);
+
+/// Progress of one scenario.
+pub(super) struct ScenarioProgress {
+    suite: Arc<SuiteProgress>,
+    name: String,
+    /// How many calls the agent will make, where that is known.
+    calls: Option<usize>,
+    /// What was last said of what is prepared.
+    doing: Mutex<String>,
+    /// When a line about a wait was last printed.
+    waited: Mutex<Option<Instant>>,
+}
+
+impl ScenarioProgress {
+    pub(super) fn new(suite: &Arc<SuiteProgress>, scenario: &Scenario) -> Self {
+        Self {
+            suite: Arc::clone(suite),
+            name: text::line(&scenario.name).into_owned(),
+            calls: match &scenario.agent {
+                Agent::Scripted { calls } => Some(calls.len()),
+                // A poll may be asked more often than it was recorded, and the others do as they like.
+                Agent::Replay { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
+            },
+            doing: Mutex::default(),
+            waited: Mutex::default(),
+        }
+    }
+
+    /// A call's number, and of how many where that is known.
+    fn number(&self, number: usize) -> String {
+        match self.calls.filter(|it| number <= *it) {
+            Some(calls) => format!("{number}/{calls}"),
+            None => number.to_string(),
+        }
+    }
+
+    /// On a terminal the bar says it, with the time; elsewhere a line does, when asked for more or, now and then, when it takes so long
+    /// that one may wonder.
+    fn waiting(&self, what: &str, elapsed: Duration) {
+        let what = format!("waiting for {}", text::line(what));
+        let seconds = elapsed.as_secs();
+        let timed = match seconds {
+            0 => what.clone(),
+            seconds => format!("{what} ({seconds} s)"),
+        };
+        self.suite.shows(format!("{}: {timed}", self.name));
+        let mut last = self.doing.lock();
+        let is_news = *last != what;
+        let takes_long = elapsed >= SILENCE && !self.suite.is_silent();
+        let mut waited = self.waited.lock();
+        let is_due = waited.is_none_or(|it| it.elapsed() >= REMINDER);
+        if (is_news && self.suite.is_verbose()) || (takes_long && is_due) {
+            *last = what;
+            *waited = Some(Instant::now());
+            self.suite.note(&format!("{}: {timed}", self.name));
+        }
+    }
+
+    /// On a terminal the bar says it; elsewhere a line does, of a milestone always, else when asked for more.
+    fn preparing(&self, doing: &str, is_milestone: bool) {
+        let line = format!("{}: {}", self.name, text::line(doing));
+        let is_shown = self.suite.is_verbose() || (is_milestone && !self.suite.is_silent());
+        let mut last = self.doing.lock();
+        if is_shown && *last != line {
+            self.suite.note(&line);
+        }
+        last.clone_from(&line);
+        self.suite.shows(line);
+    }
+}
+
+impl ScenarioObserver for ScenarioProgress {
+    fn attempt(&self, number: u16, of: u16) -> Arc<dyn ScenarioObserver> {
+        Arc::new(Self {
+            suite: Arc::clone(&self.suite),
+            name: format!("{} (attempt {number} of {of})", self.name),
+            calls: self.calls,
+            doing: Mutex::default(),
+            waited: Mutex::default(),
+        })
+    }
+
+    fn attempted(&self, number: u16, of: u16, status: Status) {
+        if self.suite.is_time_for_note() {
+            let (name, status) = (&self.name, status.name());
+            let done = format!("{name}: attempt {number} of {of}: {status}");
+            self.suite.note(&done);
+        }
+    }
+
+    fn judged(&self, result: &Redacted<ScenarioResult>) {
+        self.suite.judged(result);
+    }
+}
+
+impl Observer for ScenarioProgress {
+    fn progress(&self, progress: Progress<'_>) {
+        let name = &self.name;
+        let shows = |doing: String| self.suite.shows(format!("{name}: {doing}"));
+        match progress {
+            Progress::Preparing { doing } => self.preparing(doing, false),
+            Progress::Waiting { what, elapsed } => self.waiting(what, elapsed),
+            Progress::Milestone { doing } => self.preparing(doing, true),
+            Progress::Still { doing } => shows(text::line(doing).into_owned()),
+            Progress::Connecting => shows("starting servers".to_owned()),
+            Progress::Asking { number } => shows(format!("request {number} to the model")),
+            Progress::AskingAgain {
+                number,
+                pause,
+                status,
+                problem: _,
+            } => {
+                // What the API said may hold secrets.
+                let why = status.map_or("no answer".to_owned(), |it| format!("HTTP {it}"));
+                let mut again = format!("{name}: request {number} to the model: {why}, again");
+                if !pause.is_zero() {
+                    again += " in ";
+                    again += &duration::words(pause.as_secs_f64() * 1000.0);
+                }
+                if self.suite.is_verbose() {
+                    self.suite.note(&again);
+                }
+                self.suite.shows(again);
+            }
+            Progress::Calling { number, tool } => {
+                let number = self.number(number);
+                shows(format!("call {number} {}", text::line(tool)));
+            }
+            Progress::Called {
+                number,
+                tool,
+                outcome,
+                duration_ms,
+            } if self.suite.is_verbose() => {
+                let tool = text::line(tool);
+                // What was said may hold secrets, and is stored without them; here the kind of outcome is enough.
+                let how = match outcome {
+                    Outcome::Answer(answer) if answer.is_error => "tool error",
+                    Outcome::Answer(_) => "ok",
+                    Outcome::Failure(failure) => failure.kind.words(),
+                };
+                self.suite.note(&format!(
+                    "{name}: call {} {tool}: {how} ({})",
+                    self.number(number),
+                    duration::words(duration_ms)
+                ));
+            }
+            Progress::Called { .. } => {}
+        }
+    }
+}
+
 /// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
-pub(super) const SILENCE: Duration = Duration::from_secs(2);
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How often a log shows how far a suite is; later on, after a tenth of the time it has taken, so that a night of work is no wall of lines.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -30,7 +205,7 @@ const ROOM_FOR_BAR: u16 = 72;
 const NAMED: usize = 3;
 
 /// Progress of a suite.
-pub(in crate::cli) struct SuiteProgress {
+pub(super) struct SuiteProgress {
     bar: ProgressBar,
     console: Console,
     output: OutputArgs,
@@ -99,7 +274,7 @@ impl Tally {
 
 impl SuiteProgress {
     /// Within a runtime. `command` is the one that results name.
-    pub(in crate::cli) fn new(
+    pub(super) fn new(
         (command, total): (&'static str, usize),
         output: OutputArgs,
         console: Console,
@@ -139,14 +314,14 @@ impl SuiteProgress {
         progress
     }
 
-    pub(super) fn begins(&self, scenario: &Scenario) {
+    fn begins(&self, scenario: &Scenario) {
         let name = text::line(&scenario.name).into_owned();
         let mut tally = self.tally.lock();
         tally.running.insert(scenario.id.clone(), name);
     }
 
     /// What came of a scenario is known, but it is run once more, which may take long.
-    pub(super) fn judged(&self, result: &Redacted<ScenarioResult>) {
+    fn judged(&self, result: &Redacted<ScenarioResult>) {
         // The result reports what comes right away.
         if self.total > 1 || self.started.elapsed() > SILENCE {
             self.tell(&document::of_scenario(result, self.command));
@@ -164,7 +339,7 @@ impl SuiteProgress {
     }
 
     /// One scenario is done: a failure is reported at once.
-    pub(super) fn finished(&self, result: &Redacted<ScenarioResult>) {
+    fn finished(&self, result: &Redacted<ScenarioResult>) {
         let scenario = document::of_scenario(result, self.command);
         let number = {
             let mut tally = self.tally.lock();
@@ -196,25 +371,25 @@ impl SuiteProgress {
         }
     }
 
-    pub(super) fn ended(&self) {
+    fn ended(&self) {
         self.bar.finish_and_clear();
     }
 
-    pub(super) fn is_verbose(&self) -> bool {
+    fn is_verbose(&self) -> bool {
         self.output.verbose
     }
 
-    pub(super) fn is_silent(&self) -> bool {
+    fn is_silent(&self) -> bool {
         self.silent
     }
 
     /// Shows in the bar what is going on.
-    pub(super) fn shows(&self, message: String) {
+    fn shows(&self, message: String) {
         self.bar.set_message(message);
     }
 
     /// Whether a line about an attempt, of which there may be many, is to be printed: now and then, unless more was asked for.
-    pub(super) fn is_time_for_note(&self) -> bool {
+    fn is_time_for_note(&self) -> bool {
         let mut last_note = self.last_note.lock();
         let is_due = self.started.elapsed() > SILENCE && last_note.elapsed() > SILENCE;
         let writes_notes = !self.silent && (self.output.verbose || is_due);
@@ -224,7 +399,7 @@ impl SuiteProgress {
         writes_notes
     }
 
-    pub(super) fn note(&self, text: &str) {
+    fn note(&self, text: &str) {
         self.bar.suspend(|| self.console.note(text));
     }
 

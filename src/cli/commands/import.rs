@@ -1,30 +1,24 @@
 //! `mcp-eval import`: recordings of other tools become baselines.
 
-mod belonging;
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use self::belonging::{Evidence, Recorded, Scenarios, own_folder};
 use crate::cli::args::{ImportArgs, ImportedTool, ResultFormat};
-use crate::cli::ci;
-use crate::cli::console::Console;
-use crate::cli::exit::Exit;
-use crate::cli::failure::Failure;
-use crate::import;
-use crate::input;
-use crate::json;
+use crate::cli::paths::SCENARIOS;
+use crate::cli::{Console, Exit, Failure, ci};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
+use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::redact::{Redactor, Secrets};
-use crate::score;
+use crate::scenario_file::{self, Options};
 use crate::store::Baselines;
 use crate::suite::BASELINES;
 use crate::text::{self, plural};
+use crate::{import, input, json, score};
 
 /// The file the original tool keeps a recording in.
 const LOG: &str = "detailed_log.json";
@@ -107,7 +101,7 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
                 .iter()
                 .filter(|it| it.scenario.is_none());
             let lost = lost.filter(|it| it.baseline.is_some()).count();
-            if lost > 0 && !scenarios.are_none() {
+            if lost > 0 && !scenarios.known.is_empty() {
                 let subject = plural(lost, "recording");
                 console.note(&format!(
                     "{subject} found no scenario, by folder, name or what was asked: the baseline is used when a scenario has its name (`mcp-eval list` shows which have none)"
@@ -229,7 +223,7 @@ fn of(found: Found, scenarios: &Scenarios) -> Read {
     let mut evidence = None;
     let trajectory = match found.refusal {
         Some(refusal) => Err(refusal),
-        None => read(&found, (&mut recording, &mut evidence), scenarios),
+        None => read(&found, &mut recording, &mut evidence, scenarios),
     };
     Read {
         recording,
@@ -279,7 +273,8 @@ impl Read {
 /// The trajectory of a recording, without what is secret by itself or by its scenario. Says which scenario that is.
 fn read(
     found: &Found,
-    (imported, evidence): (&mut Recording, &mut Option<Evidence>),
+    imported: &mut Recording,
+    evidence: &mut Option<Evidence>,
     scenarios: &Scenarios,
 ) -> Result<Redacted<Trajectory>, Failure> {
     let bytes = input::read(&found.path)
@@ -342,4 +337,165 @@ fn keep(
         .map_err(|error| Failure::incomplete(error.to_string()))?;
     taken.insert(id.clone(), path.to_owned());
     Ok(saved)
+}
+
+/// How the original tool ends the name of a baseline's folder.
+const BASELINE: &str = "_baseline";
+
+/// The scenarios that recordings may belong to.
+#[derive(Default)]
+struct Scenarios {
+    known: Vec<Known>,
+}
+
+struct Known {
+    id: String,
+    path: PathBuf,
+    /// `None` where the file is not valid: then its name alone is known.
+    scenario: Option<Scenario>,
+}
+
+/// What a recording says of itself.
+struct Recorded<'a> {
+    /// The folder it lies in, as seen from where recordings were looked for.
+    folder: &'a str,
+    name: Option<&'a str>,
+    intent: Option<&'a str>,
+}
+
+/// The scenario that a recording belongs to.
+struct Belonging<'a> {
+    id: &'a str,
+    path: &'a Path,
+    redaction: Redaction,
+    /// What shows it.
+    because: Evidence,
+}
+
+/// What shows that a recording belongs to a scenario, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Evidence {
+    NameAndIntent,
+    Folder,
+    Name,
+    Intent,
+}
+
+impl Evidence {
+    fn words(self) -> &'static str {
+        match self {
+            Self::NameAndIntent => "its name and what it asks",
+            Self::Folder => "the name of its folder",
+            Self::Name => "its name",
+            Self::Intent => "what it asks",
+        }
+    }
+}
+
+impl Scenarios {
+    /// Those of the working directory, if it has any.
+    fn here() -> Self {
+        if !Path::new(SCENARIOS).is_dir() {
+            return Self::default();
+        }
+        let (found, _) = scenario_file::find(&[PathBuf::from(SCENARIOS)]);
+        let loaded = scenario_file::load(&found, &Options::default());
+        let mut scenarios = loaded.scenarios;
+        let known = found.into_iter().map(|found| {
+            let at = scenarios.iter().position(|it| it.id == found.id);
+            Known {
+                scenario: at.map(|at| scenarios.swap_remove(at)),
+                id: found.id,
+                path: found.path,
+            }
+        });
+        Self {
+            known: known.collect(),
+        }
+    }
+
+    /// The scenario of a recording: the only one with its name and what it asks, else the one whose file is called like its folder, else the
+    /// only one with its name, or that asks the same.
+    fn of(&self, recorded: &Recorded<'_>) -> Option<Belonging<'_>> {
+        let is_called = |it: &Scenario| {
+            recorded
+                .name
+                .is_some_and(|name| name.trim() == it.name.trim())
+        };
+        let asks = |it: &Scenario| {
+            let asked = it.user_intent.as_deref().map(words);
+            asked.is_some() && asked == recorded.intent.map(words)
+        };
+        let with = |fits: &dyn Fn(&Scenario) -> bool| {
+            self.only(&|it| it.scenario.as_ref().is_some_and(fits))
+        };
+        let folder = own_folder(recorded.folder);
+        let of_folder = || {
+            self.only(&|it| it.id == folder)
+                .or_else(|| self.only(&|it| last(&it.id) == last(&folder)))
+        };
+        let (known, because) = with(&|it| is_called(it) && asks(it))
+            .map(|it| (it, Evidence::NameAndIntent))
+            .or_else(|| Some((of_folder()?, Evidence::Folder)))
+            .or_else(|| Some((with(&is_called)?, Evidence::Name)))
+            .or_else(|| Some((with(&asks)?, Evidence::Intent)))?;
+        Some(Belonging {
+            id: &known.id,
+            path: &known.path,
+            redaction: (known.scenario.as_ref())
+                .map(|it| it.redaction.clone())
+                .unwrap_or_default(),
+            because,
+        })
+    }
+
+    /// The scenario that fits, where no other does.
+    fn only(&self, fits: &dyn Fn(&Known) -> bool) -> Option<&Known> {
+        let mut fitting = self.known.iter().filter(|it| fits(it));
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first)
+    }
+}
+
+/// The folder of a recording as its scenario may be called: `x_baseline/x_baseline`, as the original tool has it, becomes `x`.
+fn own_folder(folder: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    if let [.., above, last] = parts.as_slice()
+        && above == last
+    {
+        parts.pop();
+    }
+    if let Some(last) = parts.last_mut() {
+        let bare = last.strip_suffix(BASELINE).filter(|it| !it.is_empty());
+        *last = bare.unwrap_or(last);
+    }
+    parts.join("/")
+}
+
+fn last(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+/// A text as people read it: line breaks and spaces make no difference.
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_folder;
+
+    #[test]
+    fn folders_of_the_original_tool_are_called_as_their_scenarios() {
+        for (folder, scenario) in [
+            ("search_baseline/search_baseline", "search"),
+            ("search/search", "search"),
+            ("search", "search"),
+            ("team/search_baseline", "team/search"),
+            ("_baseline", "_baseline"),
+            ("a/b", "a/b"),
+        ] {
+            assert_eq!(own_folder(folder), scenario);
+        }
+    }
 }
