@@ -331,9 +331,9 @@ async fn test(
         if let Some(lost) = lost {
             let why = lost.problem.as_ref().map(|it| {
                 // Of what failed to build, the last line names the whole log.
-                let last = it.details.last();
-                let last = last.map_or_else(String::new, |line| format!("; {line}"));
-                format!("{}{last}", it.message)
+                let log = it.details.last();
+                let log = log.map_or_else(String::new, |line| format!("; {line}"));
+                format!("{}{log}", it.message)
             });
             return Ok((Found::Skipped, why.unwrap_or_default(), None));
         }

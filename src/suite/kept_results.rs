@@ -35,7 +35,7 @@ impl<'a> KeptResults<'a> {
     /// Begins with the document of a run that has begun.
     pub(super) fn begin(
         settings: &Settings,
-        begun: Redacted<ResultDocument>,
+        begun: &Redacted<ResultDocument>,
         runs: &'a Runs,
         scenarios: &'a [Arc<Scenario>],
         context: &'a SuiteContext,

@@ -118,7 +118,7 @@ where
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
     let begun = (command, started_at, settings.called.clone());
     let begun = keep_begun(begun, &runs, &scenarios, &context)?;
-    let mut kept = KeptResults::begin(settings, begun, &runs, &scenarios, &context);
+    let mut kept = KeptResults::begin(settings, &begun, &runs, &scenarios, &context);
     let mut schedule = Schedule::new(&scenarios, settings, &context);
     let mut running = JoinSet::new();
     let mut stopped = false;

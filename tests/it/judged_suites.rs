@@ -51,8 +51,8 @@ fn a_dry_run_names_evaluators_and_what_judges_may_cost() {
     let plain =
         json!({ "evaluators": [{ "type": "text", "contains": "fine", "role": "advisory" }] });
     scenario(&project, "plain", &plain);
-    let plan = project.expect(0, &["run", "--dry-run"]);
-    plan.says("2 evaluators (trace-no-errors; llm-judge, advisory), judged by j, up to")
+    let ran = project.expect(0, &["run", "--dry-run"]);
+    ran.says("2 evaluators (trace-no-errors; llm-judge, advisory), judged by j, up to")
         .says("1 evaluator (text, advisory)")
         .says("models may cost up to");
     let planned = project.result(0, &["run", "--dry-run", "--repeat", "2"]);

@@ -1,6 +1,7 @@
 //! The words that users see: none of those that made sentences sound translated comes back.
 
 use std::fs;
+use std::path::Path;
 
 use regex::{Captures, Regex};
 use walkdir::WalkDir;
@@ -38,7 +39,7 @@ fn blank(found: &Captures<'_>) -> String {
 
 /// What users see of a file: of a program its texts, and of its options what their help says.
 fn seen(path: &str, text: &str, [tests, part, filled, code]: &[Regex; 4]) -> String {
-    if !path.ends_with(".rs") {
+    if Path::new(path).extension().is_none_or(|it| it != "rs") {
         return code.replace_all(text, blank).into_owned();
     }
     let text = tests.replace_all(text, blank);

@@ -53,8 +53,8 @@ pub(super) struct Draft {
     /// Not all of its places have the same values.
     pub(super) values_differ: bool,
     pub(super) fails: bool,
-    /// It changed in a tool that its scenarios do not use: where others use the tool, it is a cause of these alone.
-    pub(super) is_unused: bool,
+    /// What changed in a tool that others use is a cause of these alone.
+    pub(super) tool_is: Use,
     pub(super) places: Vec<CausePlace>,
     /// The changes that it tells of in the scenario it was found in, by their places in the list.
     pub(super) changes: Vec<usize>,
@@ -74,6 +74,13 @@ pub(super) struct Draft {
     /// The calls of the last scenario, and what follows, to keep each once.
     pub(super) known_calls: HashSet<CauseCall>,
     pub(super) known_follows: HashSet<String>,
+}
+
+/// Whether scenarios use a tool that changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Used,
+    Unused,
 }
 
 /// A value that another one led to.
@@ -123,7 +130,7 @@ impl Draft {
             messages_differ: false,
             values_differ: false,
             fails: false,
-            is_unused: false,
+            tool_is: Use::Used,
             places: vec![CausePlace {
                 scenario: scenario.to_owned(),
                 calls: Vec::new(),
@@ -201,11 +208,11 @@ impl Draft {
         {
             self.path = Some(starred(path));
         }
-        if self.is_unused && !other.is_unused {
-            self.is_unused = false;
+        if self.tool_is == Use::Unused && other.tool_is == Use::Used {
+            self.tool_is = Use::Used;
             self.places.clear();
         }
-        let is_counted = other.is_unused == self.is_unused;
+        let is_counted = other.tool_is == self.tool_is;
         for place in other.places.into_iter().filter(|_| is_counted) {
             if self.places.last().map(|it| &it.scenario) == Some(&place.scenario) {
                 if !self.add_calls(place.calls) {

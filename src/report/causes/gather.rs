@@ -10,7 +10,7 @@ use model::published::result::{
     ExperimentPart, Reason, ReasonKind, Row, Scenario, Status, What as Happened, Whose, Why,
 };
 
-use super::draft::{Draft, Same, What};
+use super::draft::{Draft, Same, Use, What};
 use super::ended::{self, Ended};
 use super::found::Found;
 use super::key::Key;
@@ -205,7 +205,7 @@ impl<'a> Gather<'a> {
             if !drifts.iter().any(is_same) {
                 let draft = self.context.of_change(&change, None, None);
                 self.found.add(Draft {
-                    is_unused: true,
+                    tool_is: Use::Unused,
                     ..draft
                 });
             }

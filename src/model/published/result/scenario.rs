@@ -250,7 +250,7 @@ impl Scenario {
         let unmet = self.checks.iter().any(|it| !it.passed && !it.unchecked);
         let evaluators = self.evaluators.iter();
         let mut evaluators = evaluators.filter(|it| it.status == super::EvaluationStatus::Failed);
-        !self.failing.is_empty() || unmet || evaluators.any(|it| it.gates())
+        !self.failing.is_empty() || unmet || evaluators.any(Evaluation::gates)
     }
 
     /// It was kept although something speaks against it.
