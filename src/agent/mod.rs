@@ -1,4 +1,4 @@
-//! Who asks: one file per kind of agent.
+//! Agents: one file per kind.
 
 mod chat;
 mod command;

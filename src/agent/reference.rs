@@ -1,9 +1,10 @@
-//! What the references of a script to earlier answers stand for.
+//! Resolving a script's references to earlier answers.
 //!
 //! `calls.N` is the N-th call of the script, counted from 0. `json:` takes a JSON Pointer (RFC 6901) into the answer's structured
 //! content, or into its text where that is JSON; what a server wraps as `{"result": …}`, as JSON or as a text that is JSON, is looked into as
-//! well. `text:` takes a regular expression, whose first group, or else all it matches, is meant. An argument that is one reference and nothing else takes the value with its
-//! type; inside a longer text it is written out. What a variable's value says is a text, whatever it looks like.
+//! well. `text:` takes a regular expression; the value is its first group, or else all it matches. An argument that is one reference and
+//! nothing else takes the value with its type; inside a longer text it is written out. What a variable's value says is a text, whatever it
+//! looks like.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

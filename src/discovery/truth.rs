@@ -1,4 +1,4 @@
-//! What is so of the tools that scanners judge: which of them are malicious.
+//! The labels of a corpus: which of the tools that scanners judge are malicious.
 
 use std::collections::{HashMap, HashSet};
 

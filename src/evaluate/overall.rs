@@ -1,4 +1,4 @@
-//! What all evaluators of a run come to.
+//! The overall result of all evaluators of a run.
 
 use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
 use crate::model::evaluator::Role;

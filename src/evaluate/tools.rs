@@ -1,4 +1,4 @@
-//! Which tool a criterion or an evaluator means, by its bare name or by its full one, and which calls are calls of it.
+//! Finding the tool that a criterion or an evaluator names, by its bare or full name, and its calls.
 
 use super::subject::Subject;
 use crate::model::agent::CommandFormat;

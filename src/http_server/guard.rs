@@ -1,4 +1,4 @@
-//! Which requests are let in.
+//! Checks that decide whether a request is let in.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What our own servers over HTTP have in common: whom they let in, how many, how they read a body, how they write an answer.
+//! The shared parts of our own HTTP servers: who is let in, how many connections, reading bodies, writing answers.
 
 mod connections;
 mod guard;

@@ -1,4 +1,4 @@
-//! What passes between us and a model, whatever API it speaks.
+//! Messages to and from a model, whatever API it speaks.
 
 use serde_json::Value;
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Which prepared response answers a request, and the tools of a mock server with the arguments they take.
+//! Choosing the prepared response to a request, and the tools of a mock server with the arguments they take.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a mock server remembers: values that were set, counters, and what is known about one client, with notifications for it.
+//! The state of a mock server: values that were set, counters, and what is known about one client, with notifications for it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What a later request takes from an earlier answer.
+//! Bindings: arguments of a request that come from an earlier answer.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How a command was called, as far as that decides what its result says.
+//! The folder, paths and options that a command was called with, as far as its result depends on them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What the servers offered: their tools as served, and small views into them.
+//! The tools that the servers offered, as served, and small views of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a proxy does to the answers of the servers behind it: calls made through it, beside the same calls made straight at those servers.
+//! The effect of a proxy on upstream answers: calls made through it, next to the same calls made straight to the upstream servers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What changed in the tools that a server offers: a value for each thing that happened, and the sentence on it.
+//! Changes in the tools that a server offers: a value for each change, and the sentence on it.
 
 use std::fmt::{self, Write as _};
 

@@ -1,4 +1,4 @@
-//! What came of the evaluators of a run.
+//! Results of a run's evaluators.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Whether two runs are the same experiment.
+//! Ways in which two runs are not the same experiment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Where a value lies that was estimated.
+//! Confidence intervals of estimated values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

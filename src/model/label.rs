@@ -1,4 +1,4 @@
-//! What a call is for, where its tool only passes calls on: gateways have one tool that calls all others.
+//! The purpose of a call whose tool only passes calls on: gateways have one tool that calls all others.
 //!
 //! A label is for people alone. Nothing is matched, scored or stored by it.
 

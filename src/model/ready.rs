@@ -1,4 +1,4 @@
-//! What proves that servers can be asked.
+//! Readiness checks: calls and pages that prove that servers can be asked.
 
 use std::fmt;
 use std::time::Duration;

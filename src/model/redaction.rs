@@ -1,4 +1,4 @@
-//! What a scenario itself declares to be secret.
+//! Secrets that a scenario itself declares.
 
 use regex::Regex;
 

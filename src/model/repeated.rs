@@ -1,4 +1,4 @@
-//! What several runs of one scenario came to.
+//! The combined result of several runs of one scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

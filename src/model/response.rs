@@ -1,4 +1,4 @@
-//! What differs between two answers to one question.
+//! Differences between two answers to the same question.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How a scenario wants to be scored: the `scoring` section.
+//! A scenario's rules for scoring: the `scoring` section.
 
 use std::time::Duration;
 

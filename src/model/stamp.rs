@@ -1,4 +1,4 @@
-//! What a run ran on: repositories, an image, whose servers.
+//! The versions and environment of a run: repositories, an image, whose servers.
 
 use std::collections::BTreeMap;
 

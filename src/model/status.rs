@@ -1,4 +1,4 @@
-//! How a scenario came out.
+//! The status of a scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a whole command found: one result per scenario.
+//! The result of a whole command: one result per scenario.
 
 use std::sync::Arc;
 

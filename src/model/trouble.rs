@@ -1,4 +1,4 @@
-//! Why a run could not be made or judged, where another try may well go otherwise.
+//! Reasons why a run could not be made or judged, where another try may well succeed.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a system under test answered in two ways.
+//! Answers of a system under test that changed when it was asked the same again.
 
 use std::fmt;
 

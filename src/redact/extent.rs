@@ -1,4 +1,4 @@
-//! Where a value begins and ends in a text: quoted however often, bare, in a block of lines, in an element.
+//! Finding the beginning and end of a value in a text: quoted however often, bare, in a block of lines, in an element.
 
 use std::ops::Range;
 

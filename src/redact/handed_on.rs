@@ -1,4 +1,4 @@
-//! What is known to be secret, handed on to a mock server of ours that compares with a recording: through its environment, which other
+//! Passing known secrets on to a mock server of ours that compares with a recording: through its environment, which other
 //! users cannot read.
 
 use serde::{Deserialize, Serialize};

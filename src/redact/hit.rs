@@ -1,4 +1,4 @@
-//! Where a secret stands in a text, and what it is called.
+//! A secret found in a text: its position and its name.
 
 use std::ops::Range;
 

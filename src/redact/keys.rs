@@ -1,4 +1,4 @@
-//! What the keys that secrets stand under are called, and which values there are worth hiding.
+//! Names of keys whose values are secrets, and which of those values are worth hiding.
 
 use super::ordinary::{is_example, is_ordinary, words};
 use super::random;

@@ -1,4 +1,4 @@
-//! What is known of a declared value: what it is called, and how it and what of it is secret by itself are spelled.
+//! A declared secret: its name, its parts that are secret by themselves, and the spellings of each.
 
 use super::spelling::{self, Spelling, WITHIN_BASE64};
 

@@ -1,4 +1,4 @@
-//! Whether a value is so random that it means nothing but itself wherever it stands.
+//! Recognising random values: those that nobody would write by chance.
 
 /// The shortest random value.
 const SHORTEST: usize = 8;

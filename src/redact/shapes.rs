@@ -1,4 +1,4 @@
-//! What secrets look like: the shapes that vendors document for secret scanning, and where each begins.
+//! Shapes of secrets, as vendors document them for secret scanning, and finding the beginning of each.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};

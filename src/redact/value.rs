@@ -1,4 +1,4 @@
-//! How secrets leave a JSON value: by its texts, and by the keys above them.
+//! Removing secrets from a JSON value: by its texts, and by the keys above them.
 
 use serde_json::Value;
 

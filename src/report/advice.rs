@@ -1,4 +1,4 @@
-//! What to do about a comparison, in a sentence.
+//! Advice on what to do about a comparison, in a sentence.
 
 use model::called::Called;
 use model::points;

@@ -1,4 +1,4 @@
-//! What differs between two sides, one line each: for people who are about to accept a recording.
+//! Deviations of a run from the expected calls, one line each: for people who are about to accept a recording.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! How two values were compared, for people.
+//! The method by which two values were compared, in words for people.
 
 /// The way in words that need no explanation; a rule that is a sentence already stays as it is.
 pub fn words(method: &str) -> &str {

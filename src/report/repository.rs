@@ -1,4 +1,4 @@
-//! Where people look at the commits of a repository: pages of GitHub and GitLab.
+//! Web addresses of a repository's commits: pages of GitHub and GitLab.
 //!
 //! Remotes and labels of images say anything. Only what has exactly the form of a repository there becomes an address.
 

@@ -1,4 +1,4 @@
-//! How much work one comparison may be, counted in steps, and whether it is still wanted.
+//! The work budget of one comparison, counted in steps, and its cancellation.
 //!
 //! A step is about one leaf looked at, or sixteen bytes of text. What a comparison has to do once for all that both sides hold is
 //! only counted. What it may try beyond – which of many elements are most like each other – is bounded by an [`allowance`]

@@ -1,4 +1,4 @@
-//! How agents that are known want to be started.
+//! Command lines, configuration and environment of known agents.
 //!
 //! What is said of the vendors' programs was seen in Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61.
 

@@ -1,4 +1,4 @@
-//! How a search is asked, and how its answer is read.
+//! Requests to a search, and reading its answers.
 //!
 //! A search finds tools, or servers, for a query in words. It may be an address of a REST API or a tool of an MCP server; what differs
 //! between searches is declared in a [`Search`], of which some are known by name.

@@ -1,4 +1,4 @@
-//! What scanners of tool descriptions said, in whatever form they say it.
+//! Reading the verdicts of scanners of tool descriptions, in any of their formats.
 
 mod cisco;
 mod mcp_scan;

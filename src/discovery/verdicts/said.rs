@@ -1,4 +1,4 @@
-//! What was said of the tools of a corpus, whatever form it was said in.
+//! The verdicts on the tools of a corpus, in one form for all scanners.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What several votes say together, and how far a judge's verdicts are those of people.
+//! The majority of several votes, and a judge's agreement with people.
 
 use crate::model::number::share;
 use crate::model::ruling::Verdict;

@@ -1,4 +1,4 @@
-//! What agents meet at the gateway: its address, errors of its own, deadlines, and whether their headers are passed on.
+//! The gateway as agents see it: its address, errors of its own, deadlines, and whether their headers are passed on.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};

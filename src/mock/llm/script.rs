@@ -1,4 +1,4 @@
-//! Which interaction of a script answers a request.
+//! Choosing the interaction of a script that answers a request.
 //!
 //! A request holds the whole conversation, so the number of the model's messages in it says which answer of the script comes next. Errors
 //! and faults that stand before that answer come first, one for each time the same request is made. So a script serves any number of

@@ -1,4 +1,4 @@
-//! What a database holds after a run.
+//! The evaluator that checks the contents of a database after a run.
 
 use std::path::PathBuf;
 use std::time::Duration;

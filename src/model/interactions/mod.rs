@@ -1,4 +1,4 @@
-//! What a mock server is declared to be: the `mcp_interactions` section.
+//! The declaration of a mock server: the `mcp_interactions` section.
 
 mod reference;
 mod response;

@@ -1,4 +1,4 @@
-//! How a run ended.
+//! The ending of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a program that judges a run is given, and what it answers.
+//! The input and output of a program that judges a run.
 //!
 //! Within a version members may be added to what it is given; a member never changes its meaning and never goes away.
 

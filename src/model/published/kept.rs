@@ -1,4 +1,4 @@
-//! What is in the results database, as those who ask it get it, and as the test server tells it.
+//! The contents of the results database, as queries return them and as the test server reports them.
 //!
 //! Numbers that are not known are `None`, never 0. Times are RFC 3339 in UTC. All of it was free of secrets when it was written.
 

@@ -1,4 +1,4 @@
-//! Where a run ended before it came to all its calls: those are nobody's doing, and follow from what ended it.
+//! Runs that ended early: the calls they never made are nobody's doing, and follow from what ended the run.
 
 use model::call::CallStatus;
 use model::published::ending::EndingKind;

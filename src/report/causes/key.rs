@@ -1,4 +1,4 @@
-//! What tells one cause from another.
+//! Keys that distinguish one cause from another.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};

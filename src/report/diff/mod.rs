@@ -1,4 +1,4 @@
-//! What differs between two answers, in lines that can be laid side by side: the red side reads as the old value, the green one as the new.
+//! Differences between two answers, in lines for a side-by-side view: the red side reads as the old value, the green one as the new.
 //!
 //! | module | what it does |
 //! |---|---|

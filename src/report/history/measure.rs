@@ -1,4 +1,4 @@
-//! What is made of the results of scenarios.
+//! Measurements over the results of scenarios: flakiness, slowdowns, costs and first bad results.
 
 use crate::command::quoted;
 use model::number::{share, tidy};

@@ -1,4 +1,4 @@
-//! What failed or changed, a card for each root cause: on the index, and on the page of a scenario that it concerns. Both speak alike.
+//! Cards for the root causes of failures and changes: on the index, and on the page of each scenario concerned. Both use the same words.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

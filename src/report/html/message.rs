@@ -1,4 +1,4 @@
-//! What is said between calls, on both sides.
+//! Messages between calls, on both sides.
 
 use askama::Template;
 

@@ -1,4 +1,4 @@
-//! What the model was asked, request by request.
+//! Requests to the model, one by one.
 
 use crate::duration;
 use model::published::result::{RequestUse, Side};

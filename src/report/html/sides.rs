@@ -1,4 +1,4 @@
-//! What every part of a page needs to know of its two columns.
+//! The two columns of a page, as every part of it needs to know them.
 
 /// The two columns of a page.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! What the two sides ran on, row by row.
+//! The versions and environment of the two sides, row by row.
 
 use crate::{duration, moment};
 use model::published::result::{ModelUse, ServerSummary, Side};

@@ -1,4 +1,4 @@
-//! How a scenario came out, for people: one word that says all, in one colour.
+//! The state of a scenario, for people: one word that says it all, in one colour.
 
 use model::published::result::{Scenario, Status};
 

@@ -1,4 +1,4 @@
-//! What is shown of measurements besides their page: by themselves, and among the results of a suite.
+//! Reports of measurements apart from their page: by themselves, and among the results of a suite.
 
 pub mod junit;
 pub mod markdown;

@@ -1,4 +1,4 @@
-//! What a person sees on the terminal: what did not go as before, by cause, and a summary at the end.
+//! The report on the terminal: what did not go as before, by cause, and a summary at the end.
 //!
 //! | file | what it writes |
 //! |---|---|

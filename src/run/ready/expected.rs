@@ -1,4 +1,4 @@
-//! Whether an answer holds what is expected of it.
+//! Checking an answer against what is expected of it.
 
 use serde_json::Value;
 

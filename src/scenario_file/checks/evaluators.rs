@@ -1,4 +1,4 @@
-//! Whether evaluators can judge what is said of them.
+//! Checks that evaluators can judge what they are declared to judge.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What must fit together between a `ready` section and the rest of its scenario.
+//! Checks of a `ready` section against the rest of its scenario.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What must fit together between the sections of a scenario.
+//! Checks that the sections of a scenario fit together.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What holds values of any type: with their place, or none, several, named ones.
+//! Containers for values of any type: with their place, or none, several, named ones.
 
 use std::borrow::Cow;
 use std::ops::Deref;

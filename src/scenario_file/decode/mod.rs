@@ -1,4 +1,4 @@
-//! How are sections declared, and read so that all that is wrong is found?
+//! Declaring sections, and reading them so that everything wrong is found.
 //!
 //! - `section`: maps with keys that are known; `section!` declares one.
 //! - `kinds`: sections whose `kind` or `type` tells which keys fit; `kinds!` declares the kinds.

@@ -1,4 +1,4 @@
-//! Where may `${…}` stand, and what is put there?
+//! Expanding `${…}`: where it is allowed, and the values put there.
 //!
 //! - `places`: everything in which it may stand, visited in one way.
 //! - `filling`: values from the environment, and all that is missing of them.

@@ -1,4 +1,4 @@
-//! Where `${…}` may stand in what a scenario describes.
+//! The places in a scenario's description where `${…}` is allowed.
 
 use std::path::PathBuf;
 

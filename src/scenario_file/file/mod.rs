@@ -1,4 +1,4 @@
-//! What sections has a scenario file?
+//! The sections of a scenario file.
 //!
 //! - `document`: all of them.
 //! - `scoring`: the section `scoring`. `document`: the file as a whole, with its small sections.

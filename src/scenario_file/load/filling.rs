@@ -1,4 +1,4 @@
-//! What becomes of a text in which variables are filled in, and of an evaluator.
+//! Filling variables into texts and evaluators.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How do paths become scenarios?
+//! Loading scenarios from paths.
 //!
 //! - `find`: paths, folders and patterns become files with ids.
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in,

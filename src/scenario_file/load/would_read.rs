@@ -1,4 +1,4 @@
-//! What a scenario would have of ours that its author may not see: values of the environment, and secrets by their placeholders.
+//! Data of ours that a scenario would read and its author may not see: values of the environment, and secrets by their placeholders.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What do mock servers, and stand-ins for models, offer and answer?
+//! Declarations of mock servers and stand-ins for models: what they offer and answer.
 //!
 //! - `server`: a section of `mcp_interactions`. `resources`: what it offers besides tools.
 //! - `responses`: one prepared answer, and when it is given; `steps`: what happens before; `content`: what it holds; `steps`:

@@ -1,4 +1,4 @@
-//! What scenario does a document become?
+//! Turning a document into a scenario.
 //!
 //! - `from_document`: the scenario as a whole, and its agent.
 //! - `measurement`: what it measures, where it is about no conversation.

@@ -1,4 +1,4 @@
-//! What servers are there, and what proves that they can be asked?
+//! Servers of a scenario, and the proof that they can be asked.
 //!
 //! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
 //!   `client_config`: what clients write there for variables.

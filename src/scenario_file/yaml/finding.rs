@@ -1,4 +1,4 @@
-//! What is wrong with a file, said so that it can be found and mended.
+//! Findings: problems in a file, reported so that they can be found and fixed.
 
 use std::fmt;
 use std::path::Path;

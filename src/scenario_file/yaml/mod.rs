@@ -1,4 +1,4 @@
-//! How does a file become a tree in which each value knows its place, and how is said what is wrong there?
+//! Parsing files into trees in which each value knows its place, and reporting what is wrong in them.
 //!
 //! - `source`: the files read so far, and what was found in them. `finding`: one thing that is wrong, as people read it. `source`: a place.
 //! - `parse`, `node`: a file becomes a tree. `node`: the tree, how one is laid over another, and how its texts are visited.

@@ -1,4 +1,4 @@
-//! What did people write by hand that cannot be read, or can have no effect?
+//! Problems in what people wrote by hand: it cannot be read, or can have no effect.
 //!
 //! - `learned`: the rules of a scenario.
 //! - `learned`: what a baseline says was learned of its answers.

@@ -1,4 +1,4 @@
-//! How much two tools, or two names of tools, are like each other: for "nearest" and "did you mean".
+//! The likeness of two tools, or of two tool names: for "nearest" and "did you mean".
 //!
 //! Names alone are not enough: the successor of a tool `get-sum` is `add` with the same parameters, and not `get-env`.
 

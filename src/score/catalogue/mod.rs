@@ -1,4 +1,4 @@
-//! What changed in the tools that the servers offer?
+//! Changes in the tools that the servers offer.
 //!
 //! - `drift`: the changes, and which recorded calls would be refused for them.
 //! - `renamed`: tools under another name. `likeness`: how alike two tools or names are, for "did you mean".

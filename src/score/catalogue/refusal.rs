@@ -1,4 +1,4 @@
-//! Whether a tool, as it is listed now, would refuse a call that was recorded: judged by a JSON Schema validator.
+//! Recorded calls that a tool, as it is listed now, would refuse: judged by a JSON Schema validator.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};

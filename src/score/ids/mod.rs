@@ -1,4 +1,4 @@
-//! Which values of a run stand for which of its baseline?
+//! Matching the generated values of a run with those of its baseline.
 //!
 //! Servers generate new ids on every run, so later requests that use them differ as well.
 //!

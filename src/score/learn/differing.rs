@@ -1,4 +1,4 @@
-//! Where several answers to one request differ, place by place.
+//! Differences between several answers to one request, place by place.
 
 use std::collections::{HashMap, HashSet};
 

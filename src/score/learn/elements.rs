@@ -1,4 +1,4 @@
-//! What is learned of the elements of lists together: their order, and the way they vary.
+//! Learning about the elements of lists together: their order, and the way they vary.
 
 use std::collections::{BTreeSet, HashMap};
 

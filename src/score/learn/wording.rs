@@ -1,4 +1,4 @@
-//! What varies in the wording of one text between takes, token by token.
+//! Variation in the wording of one text between takes, token by token.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Which elements of two lists belong together?
+//! Matching the elements of two lists.
 //!
 //! - `align`: in order, with the highest total similarity. `edits`: the elements two lists have in common.
 //! - `assign`: one to one in any order.

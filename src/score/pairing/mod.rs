@@ -1,4 +1,4 @@
-//! Which calls of a run belong to which of its baseline?
+//! Pairing the calls of a run with those of its baseline.
 //!
 //! Calls are paired by what they ask, never by what they were answered.
 //!

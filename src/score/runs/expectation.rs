@@ -1,4 +1,4 @@
-//! What a scenario expects of a run, in the form of a trajectory to compare with.
+//! Comparing a run with what its scenario expects of it, in the form of a trajectory.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! How do whole runs compare?
+//! Comparing whole runs.
 //!
 //! - `compare`: the comparison as a whole, from two trajectories to a verdict.
 //! - `expectation`: a run compared with what its scenario expects of it.

@@ -1,4 +1,4 @@
-//! Where the points between 1 and the overall score went; they add up to the difference.
+//! Losses: the points between 1 and the overall score, by what took them; they add up to the difference.
 
 use crate::pairing::call::{Call, asked};
 use crate::pairing::calls::Calls;

@@ -1,4 +1,4 @@
-//! How a run went as a whole, and what it costs when it went worse than its baseline.
+//! The status of a run as a whole, and the penalty for one worse than its baseline's.
 
 use crate::response::breach::Schemas;
 use crate::response::in_band::Signs;

@@ -1,7 +1,8 @@
-//! What does a text consist of, and how much have two texts in common?
+//! The parts of a text, and how much two texts have in common.
 //!
 //! - `words`: how alike two texts are, word by word. `at_least`: texts whose numbers grew.
-//! - `token`: texts cut into tokens. `counted`: which of them a number means. `commas`: lists in a line. `variation`: whether a text says what a recorded one said, where tokens vary.
+//! - `token`: texts cut into tokens. `counted`: which of them a number means. `commas`: lists in a line.
+//!   `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
 //! - `times`: times as texts say them. `lengths`: lengths of time. `clock`: whether a time has merely moved with the clock.
 //! - `generated`, `key`: which pieces and keys look made up by a server.

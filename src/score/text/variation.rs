@@ -1,4 +1,4 @@
-//! How a text compares with a recorded one, in which tokens may stand for others and times may have moved with the clock.
+//! Comparing a text with a recorded one, where tokens may replace others and times may have moved with the clock.
 //!
 //! White space is data, and judged beside the tokens: see [`spaces`].
 

@@ -1,4 +1,4 @@
-//! What stands at a place that varies, held against what the takes had there: as far as that is no chance.
+//! Suspicious values at a place that varies: ones that differ from those of the takes by more than chance.
 
 use std::collections::HashSet;
 

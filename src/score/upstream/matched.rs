@@ -1,4 +1,4 @@
-//! Which calls behind the server belong together.
+//! Matching the upstream calls of two runs.
 //!
 //! Calls of one tool that arrived at the same moment are paired, equal ones first. What is left over is looked for at other moments.
 

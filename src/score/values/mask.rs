@@ -1,4 +1,4 @@
-//! What varies by nature – times, generated ids, addresses – replaced by a word for it.
+//! Masking what varies by nature – times, generated ids, addresses – with a word for it.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

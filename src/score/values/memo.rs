@@ -1,5 +1,5 @@
-//! What is known of the values of one comparison, so that nothing is found out twice: weights, hashes, documents in texts, and how
-//! alike two values are.
+//! A cache of what is known about the values of one comparison, so that nothing is worked out twice: weights, hashes,
+//! documents in texts, and how alike two values are.
 //!
 //! Values are known by their addresses. They stay where they are as long as the comparison lasts: what is parsed on the way is
 //! kept with them, in [`Documents`].

@@ -1,4 +1,4 @@
-//! What is a JSON value, and when are two of them the same?
+//! JSON values, and when two of them are the same.
 //!
 //! Numbers are compared by value, objects whatever the order of their keys, and what varies by nature can be left out.
 //!

@@ -1,5 +1,5 @@
-//! Which changes follow from an earlier one: the same value met again, what is computed from it, the other members of an object that was
-//! replaced, and what is still as it was before an effect that failed.
+//! Changes that follow from an earlier one: the same value met again, what is computed from it, the other members of an object
+//! that was replaced, and what is still as it was before an effect that failed.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What agents print while they work: one file per format.
+//! The output of agents while they work: one file per format.
 //!
 //! The agents come in new versions every few days, so what is not known is passed over: events, members, whole lines. Only the end is
 //! required: without it, an agent that was cut off would look like one that is done.

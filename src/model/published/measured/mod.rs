@@ -1,4 +1,4 @@
-//! What the measurements of searches and of scanners came to: their `report.json`, which a suite's result holds, too.
+//! The results of measuring searches and scanners: their `report.json`, which a suite's result holds, too.
 //!
 //! Numbers that are not known are `null`, never 0. Within a version members may be added; a member never changes its meaning and never goes
 //! away.

@@ -1,4 +1,4 @@
-//! How a measurement came out, and the version of its document.
+//! The status of a measurement, and the version of its document.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What differences come from, each once for the whole document.
+//! Causes of differences, each once for the whole document.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What the rows of a data set came to.
+//! The results of a data set's rows, counted.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What results of earlier programs say in sentences alone, as values. Nothing else reads those sentences.
+//! Values read from results of earlier versions, which give them only as sentences. Nothing else reads those sentences.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What evaluators found, in the published result.
+//! Findings of evaluators, in the published result.
 
 use std::fmt;
 

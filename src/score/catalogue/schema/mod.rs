@@ -1,4 +1,4 @@
-//! What changed between two JSON Schemas, in words: which keyword of which parameter, from what to what.
+//! Changes between two JSON Schemas, in words: which keyword of which parameter, from what to what.
 //!
 //! Whether a change is narrower is judged by its kind, from the two schemas alone; whether it refuses a call that was made is for
 //! [`super::refusal`] to say.

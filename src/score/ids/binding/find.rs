@@ -1,4 +1,4 @@
-//! Which arguments of a recorded trajectory come from earlier answers.
+//! Finding the arguments of a recorded trajectory that come from earlier answers.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

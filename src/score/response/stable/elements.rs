@@ -1,4 +1,4 @@
-//! Which elements of two lists belong together.
+//! Pairing the elements of two lists in a recorded answer and a new one.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

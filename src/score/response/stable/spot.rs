@@ -1,4 +1,4 @@
-//! Where the comparison of two answers is, and what is known of that place.
+//! The current place in a comparison of two answers, and what is known of it.
 
 use serde_json::Value;
 
