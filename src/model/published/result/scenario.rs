@@ -241,8 +241,12 @@ impl Scenario {
 
     /// What of the calls failed as it did when the baseline was accepted, where the scenario passed all the same.
     pub fn fails_as_before(&self) -> &[String] {
-        let is_known = self.status == Status::Passed;
-        if is_known { &self.failing } else { &[] }
+        // Of several runs, the one that is shown may be one that failed.
+        let passed = self.comparison.as_ref().is_some_and(|it| it.passed);
+        match self.status {
+            Status::Passed if passed => &self.failing,
+            _ => &[],
+        }
     }
 
     /// Only `--allow-failing` accepts it: calls failed, an expectation is not met, or an evaluator speaks against it.
