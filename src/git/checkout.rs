@@ -375,7 +375,7 @@ mod tests {
         let missing = "1234567890123456789012345678901234567890";
         let id = with_submodules(&repository, &[("lib", missing)]);
         let why = check_out(of.path(), &id, &root).unwrap_err();
-        assert!(why.contains("the submodule `lib` is not there"), "{why}");
+        assert!(why.contains("the submodule `lib` is missing"), "{why}");
         assert!(why.contains("submodule update --init --recursive"), "{why}");
         fs::write(of.path().join("lib/.git"), "gitdir: ../.git/modules/of-lib").unwrap();
         let why = check_out(of.path(), &id, &root).unwrap_err();

@@ -125,7 +125,7 @@ mod tests {
         assert!(read(full).is_ok_and(|it| it.passed && it.score == Some(1.0)));
         assert!(read(r#"{"passed": false}"#).is_ok_and(|it| !it.passed));
         for (text, says) in [
-            ("", "not a verdict"),
+            ("", "no verdict"),
             ("fine", "not a verdict"),
             ("{}", "passed"),
             ("[true]", "not a JSON object"),

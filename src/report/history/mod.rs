@@ -2,7 +2,7 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `measure` | results to [`HistoryDocument`](model::published::history::HistoryDocument): rates, medians, the first bad run, slowdowns |
+//! | `measure` | results to [`HistoryDocument`]: rates, medians, the first bad run, slowdowns |
 //! | `terminal` | the table, with courses of signs |
 //! | `words` | numbers in words, as the table and the page have them |
 //! | `terminal` | a line per result |
