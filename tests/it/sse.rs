@@ -515,7 +515,7 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
         for _ in 0..3 {
             let called = tools.call("web", "big", &model::Object::new()).await;
             assert!(!called.outcome.is_failure(), "{called:?}");
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            tokio::time::sleep(Duration::from_millis(1500)).await;
         }
         tools.close().await;
     });
