@@ -31,6 +31,7 @@ pub(super) fn refused(command: &str, failure: &Failure) -> ResultDocument {
     let clean = |text: &String| redact::environment().text(text).into_inner();
     result.problem = Some(Problem {
         record: None,
+        line: None,
         message: clean(&failure.message),
         hint: failure.hints.first().map(&clean),
         details: failure.hints.iter().skip(1).map(&clean).collect(),

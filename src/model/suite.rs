@@ -165,6 +165,9 @@ pub struct Problem {
     /// What records the baseline that is missing; absent where none is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Box<RecordCommand>>,
+    /// The line of the scenario's file that it is about, such as that of an evaluator; absent where it is about none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
 }
 
 /// The options of the command `record` that make one baseline, and no other.
@@ -186,6 +189,7 @@ impl Problem {
             hint: None,
             details: Vec::new(),
             record: None,
+            line: None,
         }
     }
 

@@ -201,6 +201,7 @@ pub(super) fn blame_nobody(result: &mut ScenarioResult, unsteady: Unsteady) {
     result.status = Status::Inconclusive;
     result.problem = Some(Problem {
         record: None,
+        line: None,
         message: format!("the system under test is unsteady: {first}"),
         hint: Some(
             "`ready` waits until servers are ready, `until` until a read is stable".to_owned(),

@@ -276,6 +276,7 @@ pub(crate) fn all_skipped(evaluations: &[Evaluation]) -> Option<Problem> {
     let first = gating.next().filter(|_| !has_judged(evaluations))?;
     Some(Problem {
         record: None,
+        line: None,
         message: format!(
             "nothing has judged the run: the evaluator `{}` was skipped, because {}",
             first.name, first.message
@@ -312,6 +313,7 @@ pub(crate) fn unjudged(evaluations: &[Evaluation], overall: Option<Overall>) -> 
     details.extend(broken.map(|it| format!("the evaluator `{}`: {}", it.name, it.message)));
     Some(Problem {
         record: None,
+        line: first.line,
         message: format!(
             "the evaluator `{}` could not judge: {}",
             first.name, first.message

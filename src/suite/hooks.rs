@@ -264,6 +264,7 @@ fn redacted_problem(problem: &SetupError, redactor: &Redactor) -> Problem {
     let message = clean(&problem.message);
     Problem {
         record: None,
+        line: None,
         message: format!("the suite cannot begin: {message}"),
         hint: None,
         details: problem.details.iter().map(clean).collect(),

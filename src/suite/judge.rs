@@ -204,6 +204,7 @@ pub(crate) fn impossible_criteria(impossible: &[Impossible]) -> Option<Problem> 
     let also = impossible.iter().skip(1);
     Some(Problem {
         record: None,
+        line: None,
         message: format!("{}: {}", first.what, first.why),
         hint: (first.meant.as_ref()).map(|it| format!("did you mean `{it}`?")),
         details: also

@@ -286,6 +286,7 @@ impl Made {
             }
             _ => self.obstacle.map(|(number, problem)| Problem {
                 record: None,
+                line: None,
                 message: format!(
                     "{} of {} runs could not be run or judged: attempt {number}: {}",
                     repeated.incomplete,

@@ -225,6 +225,7 @@ pub(crate) fn bind(
     }
     Err(Problem {
         record: None,
+        line: None,
         message: "`agent.bindings` does not fit the baseline".to_owned(),
         hint: Some("the baseline's trajectory.txt shows its calls with their numbers".to_owned()),
         details: impossible

@@ -72,6 +72,7 @@ impl Executed {
         Some(ScenarioResult {
             problem: Some(Problem {
                 record: None,
+                line: None,
                 message,
                 hint: None,
                 details,

@@ -271,6 +271,7 @@ impl Comparison<'_> {
 fn unruled(id: &str) -> Problem {
     Problem {
         record: None,
+        line: None,
         hint: Some(
             "give the file back its name, name the file or folder that has it as PATHS, or run the scenarios again"
                 .to_owned(),

@@ -6,8 +6,8 @@ use model::call::full_name;
 use model::change::{How, starred};
 use model::drift::{ToolChange, ToolDrift};
 use model::published::result::{
-    Answered, Call, CauseCall, CauseKind, Change, ChangeKind, Comparison, EvaluationStatus,
-    ExperimentPart, Reason, ReasonKind, Row, Scenario, Status, What as Happened, Whose, Why,
+    Answered, Call, CauseCall, CauseKind, Change, ChangeKind, Comparison, ExperimentPart, Reason,
+    ReasonKind, Row, Scenario, Status, What as Happened, Whose, Why,
 };
 
 use super::draft::{Draft, Same, Use, What};
@@ -514,7 +514,7 @@ impl<'a> Gather<'a> {
         };
         self.found.add(Draft {
             key,
-            line: broken_evaluator(scenario),
+            line: problem.line,
             fails: !scenario.status.is_fine(),
             hint: problem.hint.clone(),
             records: problem.record.iter().map(|it| (**it).clone()).collect(),
@@ -544,11 +544,4 @@ impl<'a> Gather<'a> {
         cause.add_calls(not_made.iter().map(|it| it.call));
         cause.add_follows(not_made.into_iter().map(|it| it.said));
     }
-}
-
-/// The line of the evaluator that could not judge, which then is what the problem is about.
-fn broken_evaluator(scenario: &Scenario) -> Option<usize> {
-    let mut evaluators = scenario.evaluators.iter();
-    let broken = evaluators.find(|it| it.gates() && it.status == EvaluationStatus::Error)?;
-    broken.line
 }

@@ -12,9 +12,9 @@ use model::change::Text;
 use model::drift::{Drift, SchemaChange, ToolChange};
 use model::trajectory::ToolCall;
 
-use super::likeness::{CANDIDATES, nearest_name, nearest_tool};
+use super::likeness::{nearest_name, nearest_tool};
 use super::refusal::{Blame, Refusals};
-use super::renamed::Renamed;
+use super::renamed::{CANDIDATES, Renamed};
 use super::schema;
 
 /// The recorded calls of each tool, by server and name, with their numbers.

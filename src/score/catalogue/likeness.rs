@@ -15,7 +15,7 @@ const NEAR: f64 = 0.4;
 /// The same where only the names are compared.
 pub(super) const NEAR_BY_NAME: f64 = 0.5;
 /// The most tools that are looked at.
-pub(super) const CANDIDATES: usize = 1000;
+const CANDIDATES: usize = 1000;
 /// Names are compared up to this length, descriptions up to this many words.
 const NAME: usize = 100;
 const WORDS: usize = 200;

@@ -8,8 +8,10 @@ use crate::text::words;
 use crate::values::same::same;
 use model::catalogue::Tool;
 
-use super::likeness::{CANDIDATES, NEAR_BY_NAME, names, words_of_name};
+use super::likeness::{NEAR_BY_NAME, names, words_of_name};
 
+/// The most tools on either side that are looked through.
+pub(super) const CANDIDATES: usize = 500;
 /// Descriptions at least this similar are of one tool.
 const SAME_DESCRIPTION: f64 = 0.6;
 

@@ -107,6 +107,7 @@ impl Once<'_> {
             Box::new(ScenarioResult {
                 problem: Some(Problem {
                     record: None,
+                    line: None,
                     details,
                     ..Problem::new(message)
                 }),

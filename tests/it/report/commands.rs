@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use mcp_eval::model::evaluation::{Evaluation, Gate, Overall};
 use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::stamp::Servers;
-use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
+use mcp_eval::model::suite::{Check, CheckState, ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::published::result::{Link, Selection, What};
 use mcp_eval::report::html;
 use mcp_eval::report::markdown::markdown;
+
+use serde_json::json;
 
 use super::sample;
 
@@ -232,6 +235,67 @@ fn prose_is_ours_alone() {
     let prose = without_spans(&prose);
     assert!(!prose.contains("Ignore"), "{prose}");
     assert!(text.matches(said).count() > 20, "{text}");
+}
+
+#[test]
+fn what_failed_by_itself_is_accepted_with_the_option_that_this_needs() {
+    let needs = |change: fn(&mut ScenarioResult)| {
+        let suite = failed(|it| {
+            (it.failing, it.checks, it.evaluations) = (Vec::new(), Vec::new(), Vec::new());
+            it.evaluation = None;
+            change(it);
+        });
+        let offered = offered(&suite);
+        offered.map(|it| it.iter().any(|it| it.contains("--allow-failing")))
+    };
+    assert_eq!(needs(|_| {}), [false, false]);
+    assert_eq!(
+        needs(|it| it.failing = vec!["a call failed".to_owned()]),
+        [true, true]
+    );
+    for (state, expected) in [
+        (CheckState::Failed, true),
+        (CheckState::Unchecked, false),
+        (CheckState::Passed, false),
+    ] {
+        let suite = failed(|it| {
+            it.failing.clear();
+            it.evaluations.clear();
+            it.checks = vec![Check::new("says it", state, "")];
+        });
+        let [text, _] = offered(&suite);
+        let is_offered = text.iter().any(|it| it.contains("--allow-failing"));
+        assert_eq!(is_offered, expected, "{state:?}");
+    }
+    for (role, expected) in [("gating", true), ("advisory", false)] {
+        let judged = json!({
+            "name": "says it", "type": "text", "role": role, "weight": 1.0, "status": "failed", "score": 0.0,
+            "message": "it does not", "duration_ms": null,
+        });
+        let judged: Evaluation = serde_json::from_value(judged).unwrap();
+        let suite = failed(|it| {
+            it.failing.clear();
+            it.checks.clear();
+            it.evaluations = vec![judged.clone()];
+        });
+        let [text, _] = offered(&suite);
+        let is_offered = text.iter().any(|it| it.contains("--allow-failing"));
+        assert_eq!(is_offered, expected, "{role}");
+    }
+    let below = needs(|it| {
+        it.evaluation = Some(Overall {
+            score: Some(0.5),
+            threshold: Some(0.7),
+            gate: Gate::Fails,
+        });
+    });
+    assert_eq!(below, [true, true]);
+    let odd = offered(&failed(|it| it.id = format!("-{}", it.id)));
+    assert!(
+        odd.iter()
+            .all(|it| it.iter().any(|it| it.contains(" --accept=-"))),
+        "{odd:?}"
+    );
 }
 
 #[test]

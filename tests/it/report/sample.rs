@@ -228,6 +228,7 @@ fn unreachable() -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem {
             record: None,
+            line: None,
             message: "server `proxy` exited before it answered `initialize` (exit code 2)"
                 .to_owned(),
             hint: Some("start it by hand: mcpproxy serve --config config.json".to_owned()),
@@ -249,6 +250,7 @@ fn timed_out() -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem {
             record: None,
+            line: None,
             message: "the scenario did not end within its timeout of 2 s".to_owned(),
             hint: None,
             details: Vec::new(),
@@ -267,6 +269,7 @@ fn skipped() -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem {
             record: None,
+            line: None,
             message: "disabled in the scenario file".to_owned(),
             hint: None,
             details: Vec::new(),

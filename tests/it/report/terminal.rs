@@ -363,6 +363,7 @@ fn what_was_kept_although_it_failed_does_not_look_fine() {
     let mut suite = sample::recorded();
     suite.scenarios[0].problem = Some(Problem {
         record: None,
+        line: None,
         message: "kept, and failing: call 1 of `get`: no such thing".to_owned(),
         hint: None,
         details: Vec::new(),

@@ -21,6 +21,14 @@ pub struct EvaluationSummary {
     pub passed: bool,
 }
 
+impl EvaluationSummary {
+    /// Whether the score itself is too low, whatever each of them comes to.
+    pub fn is_below(&self) -> bool {
+        let both = self.score.zip(self.threshold);
+        !self.passed && both.is_some_and(|(score, threshold)| score < threshold)
+    }
+}
+
 /// As it is kept with a run.
 impl From<Evaluation> for Found {
     fn from(it: Evaluation) -> Self {

@@ -251,10 +251,11 @@ impl Scenario {
 
     /// Only `--allow-failing` accepts it: calls failed, an expectation is not met, or an evaluator speaks against it.
     pub fn fails_by_itself(&self) -> bool {
-        let unmet = self.checks.iter().any(|it| !it.passed && !it.unchecked);
-        let evaluators = self.evaluators.iter();
-        let mut evaluators = evaluators.filter(|it| it.status == super::EvaluationStatus::Failed);
-        !self.failing.is_empty() || unmet || evaluators.any(Evaluation::gates)
+        let evaluation = self.evaluation.as_ref();
+        !self.failing.is_empty()
+            || self.checks.iter().any(Check::fails)
+            || self.evaluators.iter().any(Evaluation::fails)
+            || evaluation.is_some_and(EvaluationSummary::is_below)
     }
 
     /// It was kept although something speaks against it.
