@@ -72,7 +72,7 @@ impl Exit {
             Self::EmptyShard => "this part of the suite has no scenarios, so nothing was run",
             Self::Undecided => "nothing gates, because all scenarios are quarantined",
             Self::Inconclusive => {
-                "nothing failed, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
+                "no gate failed, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
             }
             Self::Failed => "a gate failed",
             Self::Usage => "wrong usage or an invalid file",

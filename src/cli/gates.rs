@@ -265,18 +265,29 @@ pub(super) fn not_begun(document: &ResultDocument) -> usize {
     left_out.count()
 }
 
+/// How many scenarios failed that a gate asks a share of: they need not pass one by one, here or in the other parts.
+fn tolerated(document: &ResultDocument) -> usize {
+    let gates = document.suite.iter().flat_map(|it| &it.gates);
+    let shares = gates.filter(|it| it.what == GateKind::MinPassRate);
+    let shares: Vec<&SuiteGate> = shares.collect();
+    let failed = document.scenarios.iter();
+    let failed = failed.filter(|it| it.status == Status::Failed && decides(it));
+    let of_share = failed.filter(|it| shares.iter().any(|gate| is_about(gate, it)));
+    of_share.count()
+}
+
+/// What passed on a later try alone, which `--strict` takes for a failure.
+fn flaky(document: &ResultDocument) -> usize {
+    let flaky = document.scenarios.iter();
+    flaky.filter(|it| it.flaky && !it.is_quarantined()).count()
+}
+
 /// The code of a result, with the gates of its suite where it has some. With `strict`, what passed on a later try alone has failed.
 pub(super) fn exit(document: &ResultDocument, strict_statistics: bool, strict: bool) -> Exit {
     let gates = document.suite.iter().flat_map(|it| &it.gates);
     let gates: Vec<&SuiteGate> = gates.collect();
     let mut summary = document.summary;
-    // What a share is asked of need not pass one by one, here or in the other parts.
-    let shares = gates.iter().filter(|it| it.what == GateKind::MinPassRate);
-    let shares: Vec<_> = shares.collect();
-    let failed = document.scenarios.iter();
-    let failed = failed.filter(|it| it.status == Status::Failed && decides(it));
-    let tolerated = failed.filter(|it| shares.iter().any(|gate| is_about(gate, it)));
-    let tolerated = tolerated.count();
+    let tolerated = tolerated(document);
     summary.failed = summary.failed.saturating_sub(tolerated);
     summary.passed += tolerated;
     let mut exit = Exit::of(summary, strict_statistics);
@@ -302,8 +313,7 @@ pub(super) fn exit(document: &ResultDocument, strict_statistics: bool, strict: b
     if undecided.any(|it| !it.is_tolerated()) {
         exit = exit.and(Exit::Incomplete);
     }
-    let is_flaky = |it: &Scenario| it.flaky && !it.is_quarantined();
-    if strict && document.scenarios.iter().any(is_flaky) {
+    if strict && flaky(document) > 0 {
         exit = exit.and(Exit::Failed);
     }
     exit
@@ -326,8 +336,15 @@ pub(super) fn set(
     if exit == Exit::Passed && result.command == "record" {
         "everything was recorded".clone_into(&mut gate.sentence);
     }
-    if exit == Exit::Failed && summary.failed > 0 {
-        gate.sentence = several(summary.failed, "scenario failed", "scenarios failed");
+    if exit == Exit::Failed {
+        let failed = summary.failed.saturating_sub(tolerated(result));
+        let flaky = if strict { flaky(result) } else { 0 };
+        let failed = (failed > 0).then(|| several(failed, "scenario failed", "scenarios failed"));
+        let flaky = (flaky > 0).then(|| format!("{flaky} flaky (`--strict`)"));
+        let both: Vec<String> = failed.into_iter().chain(flaky).collect();
+        if !both.is_empty() {
+            gate.sentence = both.join(", ");
+        }
     }
     if let Some(bisected) = &result.bisected {
         gate.sentence = match bisected.first_bad.len() {
@@ -384,9 +401,6 @@ pub(super) fn set(
     let broken = suite.filter(|it| matches!(it.state, GateState::Broken | GateState::Unknown));
     for it in broken {
         let _ = write!(gate.sentence, "; {}", it.sentence);
-    }
-    if exit == Exit::Failed && strict && summary.failed == 0 && summary.flaky > 0 {
-        let _ = write!(gate.sentence, ": {} flaky (`--strict`)", summary.flaky);
     }
     if let Some(missing @ 1..) = result.merged.as_ref().map(|it| it.missing.len()) {
         let missing = several(missing, "scenario is", "scenarios are");

@@ -361,7 +361,7 @@ pub(super) fn unfit_for_one_page(file: &Path) -> Option<&'static str> {
     }
 }
 
-const NO_REPORT: &str = "is not a report, but a file that mcp-eval or git works with";
+const NO_REPORT: &str = "is no place for a report: mcp-eval or git keeps its own files there";
 
 /// Why pages must not go to a folder.
 fn unfit_for_pages(folder: &Path) -> Option<&'static str> {

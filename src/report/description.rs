@@ -310,7 +310,7 @@ impl<'a> Description<'a> {
             (_, RowKind::Pair, false) => self.pair(row, asked),
         };
         if self.has(row, &[ChangeKind::Upstream]) {
-            sentence.push_str(" The calls behind it differ.");
+            sentence.push_str(" What happened behind it differs.");
         }
         let last = self.scenario.current.as_ref().map(|it| it.calls);
         let is_last = row.calls().1.is_some() && row.calls().1 == last;

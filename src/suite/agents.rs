@@ -105,7 +105,7 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
             "`limits.max_cost`"
         };
         let failure = Error::invalid(format!(
-            "{path}: {what} cannot be kept, because the price of the model is unknown"
+            "{path}: {what} cannot be kept, because the cost of the model is unknown"
         ));
         let command = scenario.agent.command();
         Err(if command.is_some_and(|it| !it.format.reports_usage()) {

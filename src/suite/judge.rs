@@ -170,7 +170,7 @@ fn reads_answered_once(
         String::new()
     } else {
         let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
-        format!(": `{record}` makes each call twice")
+        format!(": `{record}` makes each read twice")
     };
     Some(format!("{reads}{way_out}"))
 }

@@ -736,7 +736,7 @@ fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     project
         .expect(0, &[&compare[..], &["-v"]].concat())
         .says("2 reads of the baseline were recorded once")
-        .says("makes each call twice");
+        .says("makes each read twice");
     project.expect(0, &["record", "scenarios/proxy/find_tools.yaml"]);
     assert!(
         project

@@ -295,7 +295,9 @@ fn a_member_with_another_name_is_shown_as_one() {
     );
     // What is made of something else is not the same under another name.
     assert!(
-        of("other").iter().any(|it| it.contains("a new `at`")),
+        of("other")
+            .iter()
+            .any(|it| it.contains("returned a new `at`")),
         "{found:#?}"
     );
     assert!(

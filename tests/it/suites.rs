@@ -386,6 +386,9 @@ fn gates_hold_for_all_scenarios_together() {
     }
     let ran = project.expect(1, &["run", "--suite", "nightly"]);
     ran.says("max_duration: ").says("and the bound is 1.0 ms");
+    // What a share tolerates is not what failed.
+    ran.says("a gate failed; max_duration")
+        .says_not("1 scenario failed;");
     // One part of one is all of it.
     suite(&project, "gates: { min_pass_rate: 0.76 }\n");
     let result = run(&project, 1, &["--shard", "1/1"]);

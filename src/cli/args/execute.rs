@@ -38,7 +38,7 @@ pub(in crate::cli) struct ExecuteArgs {
     #[command(flatten)]
     pub(in crate::cli) judging: JudgeArgs,
     /// How many scenarios run at once; `auto`: as many as there are processors, at least 2 and at most 8, but of those that use what others
-    /// may be using (servers that are not started again for every run, a fixed port, what `before` and `after` reset) one at a time
+    /// may be using (servers that are not started fresh for every run, a fixed port, what `before` and `after` reset) one at a time
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = parse_jobs)]
     pub(in crate::cli) jobs: Jobs,
     /// How often each scenario is run, where runs vary: `--pass-threshold` gates on the share that passes

@@ -168,7 +168,7 @@ pub(in crate::cli) struct BisectArgs {
     #[arg(long)]
     pub(in crate::cli) strict: bool,
     /// How many scenarios run at once; `auto`: as many as there are processors, at least 2 and at most 8, but of those that use what others
-    /// may be using (servers that are not started again for every run, a fixed port, what `before` and `after` reset) one at a time
+    /// may be using (servers that are not started fresh for every run, a fixed port, what `before` and `after` reset) one at a time
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = parse_jobs)]
     pub(in crate::cli) jobs: Jobs,
     /// Use the servers as they are, without starting or resetting any container

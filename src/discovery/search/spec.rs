@@ -283,10 +283,11 @@ fn placed(text: &str, place: &str, known: &[&str]) -> Result<(), String> {
         let trimmed = name.trim();
         if !trimmed.is_empty() && trimmed.chars().all(is_word) && !known.contains(&name) {
             let known: Vec<String> = known.iter().map(|it| format!("{{{{{it}}}}}")).collect();
+            let are = if known.len() == 1 { "is" } else { "are" };
             let there_are = if known.is_empty() {
                 "nothing is filled in there".to_owned()
             } else {
-                format!("filled in there: {}", known.join(", "))
+                format!("only {} {are} filled in there", known.join(", "))
             };
             return Err(format!(
                 "`{{{{{name}}}}}` in `{place}` would be sent as is: {there_are}"

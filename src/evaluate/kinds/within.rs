@@ -93,7 +93,7 @@ pub(in crate::evaluate) fn look_at(it: &Within, subject: Subject<'_>, times: Tim
                     Kept::No(words)
                 }
             }
-            Some(None) => Kept::Unknown("the price of the model is unknown".to_owned()),
+            Some(None) => Kept::Unknown("the cost of the model is unknown".to_owned()),
             None => Kept::Unknown(format!("the cost is unknown: {}", nobody())),
         });
     }

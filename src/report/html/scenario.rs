@@ -242,12 +242,12 @@ fn changed_words(blocks: &[Block<'_>]) -> String {
         (some, all) => format!("{some} of {all} calls changed"),
     };
     let without_call = others.into_iter().any(|it| is_changed(&it));
-    let and = if without_call {
-        ", and so did other calls behind the server"
+    let others = if without_call {
+        " Calls behind the server that belong to none of them changed."
     } else {
         ""
     };
-    format!("{words}{and}.")
+    format!("{words}.{others}")
 }
 
 /// What a score is made of, in sentences: the calls, and what was taken off for the run as a whole.

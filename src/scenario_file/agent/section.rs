@@ -89,7 +89,7 @@ choice! {
 section! {
     /// What is said of an agent that is a program.
     CommandKeys, checked by check_command {
-        /// The program and its arguments. `${prompt}` is what the user wants, `${mcp_config}` for the path of the file that says where the servers are (for Codex, for what it says), `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
+        /// The program and its arguments. `${prompt}` is what the user wants, `${mcp_config}` the path of the file that says where the servers are (for Codex, what that file says), `${model}` the model, and other names are environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
         command: Option<At<Vec<Template>>>,
         /// What the command prints; `generic` unless given.
         format: Option<FormatWord>,

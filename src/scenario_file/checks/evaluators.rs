@@ -320,7 +320,7 @@ fn never_passes(kind: &EvaluatorKind, agent: &Agent) -> Option<Never> {
             let why = if no_tokens {
                 "the tokens of this agent are not counted"
             } else if no_cost {
-                "the price of this agent is unknown"
+                "the cost of this agent is unknown"
             } else {
                 return None;
             };

@@ -396,7 +396,7 @@ impl<'a> Loader<'a> {
         if let Some(document) = &document {
             if let Some(name) = document.entries().iter().find(|it| it.key == "name") {
                 let message = "`name` has no place among defaults";
-                let hint = "scenario names must be unique";
+                let hint = "give each scenario its own `name`";
                 self.findings.error(name.key_at, message, Some(hint));
             }
             if !matches!(document.content, Content::Null) {

@@ -1118,6 +1118,7 @@ fn a_catalogue_is_waited_for_and_runs_are_compared() {
         }
         _ => (200, results(&["a:two"], asked.limit)),
     });
-    measure(&project, &restless.url, 3, &["--wait", "2s"]).says("it kept changing");
+    measure(&project, &restless.url, 3, &["--wait", "2s"])
+        .says("it kept changing, and was not the same for");
     measure(&project, &proxy.url, 2, &["--wait", "soon"]);
 }

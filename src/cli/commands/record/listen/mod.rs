@@ -88,8 +88,9 @@ pub(super) fn run(
         let announce = Box::new(move |endpoints: &[_]| {
             begun.cancel();
             Console::document(&json::escaped(mcp_config(endpoints)));
-            console
-                .note("recording: point your MCP client at this config; Enter or Ctrl-C to finish");
+            console.note(
+                "recording: point your MCP client at this config; Ctrl-C, or Enter on a terminal, to finish",
+            );
             end_with_enter(done.clone());
         });
         let session = Listener::new(intent, announce, endings.done);
