@@ -15,8 +15,8 @@ use crate::mcp::child::{self, LONGEST_LINE, Noting};
 use crate::mcp::http::WatchedHttp;
 use crate::mcp::legacy::{self, LegacyTransport, StreamEnd};
 use crate::mcp::request::{
-    Answering, CLOSED, Connection, LegacyError, excerpt, is_closed, is_refused, is_unreachable,
-    root,
+    Answering, CLOSED, Connection, LegacyError, Refused, excerpt, is_closed, is_refused,
+    is_unreachable, root,
 };
 use crate::mcp::target::{Launch, OnProgress, Target, header_map, setup_error, with_token};
 use crate::mcp::wire::{Reply, Wire};
@@ -119,14 +119,14 @@ impl<'a> Linking<'a> {
     /// # Errors
     ///
     /// Why that fails, in words that follow the name of the server.
-    pub(super) async fn begin(&mut self) -> Result<Connection, String> {
+    pub(super) async fn begin(&mut self) -> Result<Connection, Refused> {
         let target = self.target;
         let what = target.launch.describe();
         let begun = match &target.launch {
             Launch::Child(command) => self.start(command, &what).await,
             Launch::Http { .. } => self.over_http(&what).await,
         };
-        let service = begun.map_err(|it| it.describe(&what, &self.wire))?;
+        let service = begun.map_err(|it| it.refused(&what, &self.wire))?;
         // A cached catalogue would hide what the server says now.
         service
             .peer()
@@ -145,26 +145,30 @@ impl<'a> Linking<'a> {
     }
 
     /// The time to connect has passed.
-    pub(super) fn too_late(&self) -> String {
-        let limit = self.target.connect_timeout;
+    pub(super) fn too_late(&self) -> Refused {
+        let Target {
+            connect_timeout: limit,
+            if_late,
+            ..
+        } = self.target;
         let what = self.target.launch.describe();
-        match &self.refused {
-            Some(why) => format!(
-                "cannot be reached: {what}: {why}, tried for {limit:?} (`connect_timeout` changes how long)"
-            ),
-            None => format!(
-                "did not get ready within {limit:?}: {what} (`connect_timeout` changes that)"
-            ),
-        }
+        Refused::Exchange(match &self.refused {
+            Some(why) => {
+                format!("cannot be reached: {what}: {why}, tried for {limit:?} ({if_late})")
+            }
+            None => format!("did not get ready within {limit:?}: {what} ({if_late})"),
+        })
     }
 
     /// The failure of this server, with what it has said.
-    pub(super) async fn failed(mut self, mut problem: String) -> SetupError {
+    pub(super) async fn failed(mut self, why: Refused) -> SetupError {
+        let is_closed = matches!(why, Refused::Gone(_));
+        let mut problem = why.describe();
         let mut details = Vec::new();
         // A program that is not there does not come with another try.
         let cannot_start = self.child.is_none() && matches!(self.target.launch, Launch::Child(_));
         if let Some(child) = &mut self.child {
-            if problem.ends_with(CLOSED) {
+            if is_closed {
                 problem = format!("{problem}: it {}", child.describe_end().await);
             }
             details = child.stderr();
@@ -172,7 +176,7 @@ impl<'a> Linking<'a> {
                 let hint = "servers must write only messages to standard output, and everything else to standard error";
                 details.insert(0, hint.to_owned());
             }
-        } else if let (true, Some(why)) = (problem.ends_with(CLOSED), self.stream_end.why()) {
+        } else if let (true, Some(why)) = (is_closed, self.stream_end.why()) {
             problem = format!("{problem}: it {why}");
         }
         let failed = setup_error(&self.target.name, &problem, &self.wire, details);
@@ -342,8 +346,8 @@ impl NotBegun {
     }
 
     /// In words that follow the name of the server.
-    fn describe(&self, what: &str, wire: &Wire) -> String {
-        match self {
+    fn refused(&self, what: &str, wire: &Wire) -> Refused {
+        Refused::Exchange(match self {
             Self::Unasked(why) => why.clone(),
             Self::Unopened(error) if is_unreachable(error) => {
                 format!("cannot be reached: {what}: {}", root(error))
@@ -354,8 +358,8 @@ impl NotBegun {
                     root(error)
                 )
             }
-            Self::Uninitialized(error) => not_initialized(error, what, wire),
-        }
+            Self::Uninitialized(error) => return not_initialized(error, what, wire),
+        })
     }
 }
 
@@ -364,13 +368,14 @@ fn otherwise(what: &str, why: &str) -> String {
     format!("did not answer `initialize` as MCP asks: {what}: {why}")
 }
 
-fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> String {
-    match error {
-        ClientInitializeError::ConnectionClosed(_) => format!("({what}) {CLOSED}"),
+fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> Refused {
+    let closed = || Refused::Gone(format!("({what}) {CLOSED}"));
+    Refused::Exchange(match error {
+        ClientInitializeError::ConnectionClosed(_) => return closed(),
         ClientInitializeError::TransportError { error, .. } => {
             let error = error.error.as_ref();
             if is_closed(error) {
-                format!("({what}) {CLOSED}")
+                return closed();
             } else if is_unreachable(error) {
                 format!("cannot be reached: {what}: {}", root(error))
             } else {
@@ -395,5 +400,5 @@ fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> St
                 "did not answer `initialize` as MCP asks, with `protocolVersion`, `capabilities` and `serverInfo`: {said}"
             )
         }
-    }
+    })
 }

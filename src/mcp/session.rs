@@ -13,9 +13,7 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::mcp::link::{Link, Linking};
-use crate::mcp::request::{
-    CLOSED, Connection, LOST_SESSION, Refused, excerpt, outcome, request_raw, too_busy,
-};
+use crate::mcp::request::{Connection, Refused, excerpt, outcome, request_raw, too_busy};
 use crate::mcp::target::{OnProgress, Target, no_answer, setup_error};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
@@ -199,11 +197,13 @@ impl Session {
         let link = self.link.lock().await.clone();
         let listing = list_tools(&link.service, &link.wire, limit);
         let listed = tokio::time::timeout(limit, listing).await;
-        let problem = match listed.unwrap_or_else(|_| Err("did not list its tools".to_owned())) {
+        let late = || Err(Refused::Exchange("did not list its tools".to_owned()));
+        let why = match listed.unwrap_or_else(|_| late()) {
             Ok(tools) => return Ok(tools),
-            Err(problem) => problem,
+            Err(why) => why,
         };
-        if problem.ends_with(CLOSED) || problem.ends_with(LOST_SESSION) {
+        let problem = why.describe();
+        if matches!(why, Refused::Gone(_)) {
             let (end, details) = link.end().await;
             let problem = format!("{problem}{end}");
             let lost = setup_error(self.name(), &problem, &link.wire, details);
@@ -314,7 +314,7 @@ async fn list_tools(
     service: &Connection,
     wire: &Wire,
     timeout: Duration,
-) -> Result<Vec<Tool>, String> {
+) -> Result<Vec<Tool>, Refused> {
     let mut listing = Listing::default();
     let mut cursor: Option<String> = None;
     loop {
@@ -330,9 +330,15 @@ async fn list_tools(
             {
                 return Ok(listing.into_tools());
             }
-            Err(refused) => return Err(format!("did not list its tools: {}", refused.describe())),
+            Err(refused) => {
+                let why = format!("did not list its tools: {}", refused.describe());
+                return Err(match refused {
+                    Refused::Gone(_) | Refused::LostSession => Refused::Gone(why),
+                    _ => Refused::Exchange(why),
+                });
+            }
         };
-        cursor = listing.page(result)?;
+        cursor = listing.page(result).map_err(Refused::Exchange)?;
         if cursor.is_none() {
             return Ok(listing.into_tools());
         }

@@ -27,6 +27,8 @@ pub struct Target {
     pub may_be_starting: bool,
     /// From the start of the server to its complete list of tools.
     pub connect_timeout: Duration,
+    /// What to do where that is too short, in brackets behind the sentence that says so.
+    pub if_late: &'static str,
     /// For the answer to one tool call.
     pub tool_timeout: Duration,
     /// What its sessions find out about it.
@@ -34,6 +36,9 @@ pub struct Target {
 }
 
 impl Target {
+    /// What to do where a scenario gives too little time.
+    pub const GIVE_MORE: &str = "`connect_timeout` changes that";
+
     /// Where it is over HTTP, without a path: `http://127.0.0.1:49153`; `None` for one that is a child process.
     pub fn origin(&self) -> Option<String> {
         let Launch::Http { url, .. } = &self.launch else {

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::addresses::Addresses;
 use super::header_commands::PrintedHeaders;
 use super::{Error, Settings, SuiteContext};
-use crate::mcp;
+use crate::mcp::{self, Launch};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::rules::Rules;
@@ -35,7 +35,7 @@ pub enum Tried {
     Gone(String),
 }
 
-/// Starts or reaches the servers of a scenario and asks them for their tools. Needs a runtime with several threads.
+/// Starts or reaches the servers of a scenario that has nothing else yet, and asks them for their tools. Needs a runtime with several threads.
 ///
 /// # Errors
 ///
@@ -62,7 +62,15 @@ pub async fn introduce(scenario: &Scenario, settings: &Settings) -> Result<Intro
             hints: error.details.into_iter().map(clean).collect(),
         }
     };
-    let targets = targets.map_err(as_error)?;
+    let mut targets = targets.map_err(as_error)?;
+    for target in &mut targets {
+        target.if_late = match target.launch {
+            Launch::Child(_) => {
+                "start it yourself and give its URL, or write its scenario by hand, with `connect_timeout`: `mcp-eval help scenario`"
+            }
+            Launch::Http { .. } => "is it running, and is that its address?",
+        };
+    }
     let tools = mcp::connect(&targets, &|_| ()).await.map_err(as_error)?;
     Ok(Introduction { tools, redactor })
 }

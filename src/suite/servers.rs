@@ -112,6 +112,7 @@ impl SuiteContext {
                         .tool_timeout
                         .or(scenario.agent.tool_timeout())
                         .unwrap_or(scenario.timeouts.tool),
+                    if_late: Target::GIVE_MORE,
                     may_be_starting: !ready.contains(&server.name),
                     launch: self.launch(scenario, &server, printed, secrets)?,
                     observed: Observed::default(),

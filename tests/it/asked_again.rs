@@ -102,6 +102,7 @@ impl Desk {
                 name: "desk".to_owned(),
                 launch,
                 may_be_starting: false,
+                if_late: Target::GIVE_MORE,
                 connect_timeout: Duration::from_secs(20),
                 tool_timeout: Duration::from_millis(2500),
                 observed: mcp::Observed::default(),

@@ -186,6 +186,7 @@ pub(crate) fn calls_at_once(launch: Launch, number: usize) {
         name: "s".to_owned(),
         launch,
         may_be_starting: false,
+        if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(30),
         tool_timeout: Duration::from_secs(30),
         observed: mcp_eval::mcp::Observed::default(),

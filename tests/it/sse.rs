@@ -504,6 +504,7 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
         name: "web".to_owned(),
         launch,
         may_be_starting: false,
+        if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(5),
         tool_timeout: Duration::from_secs(5),
         observed: Observed::default(),

@@ -122,12 +122,8 @@ async fn start(mut target: Target, proofs: &[Proof]) -> Result<Box<dyn Tools>, S
     let own = (proofs.iter()).filter(|proof| proof.servers.contains(&target.name));
     let longest = own.map(|it| it.ready.timeout).max();
     target.connect_timeout = longest.unwrap_or(target.connect_timeout);
-    let started = mcp::connect(&[target], &|_| ()).await;
-    started.map_err(|mut problem| {
-        let message = &mut problem.message;
-        *message = message.replace("`connect_timeout`", "`ready.timeout`");
-        problem
-    })
+    target.if_late = "`ready.timeout` changes that";
+    mcp::connect(&[target], &|_| ()).await
 }
 
 async fn prove_all(

@@ -26,6 +26,7 @@ async fn gateway(launch: Launch) -> Box<dyn Gateway> {
         name: "s".to_owned(),
         launch,
         may_be_starting: false,
+        if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(5),
         tool_timeout: Duration::from_secs(30),
         observed: mcp_eval::mcp::Observed::default(),

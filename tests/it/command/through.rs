@@ -143,6 +143,7 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
         name: "s".to_owned(),
         launch,
         may_be_starting: false,
+        if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(5),
         tool_timeout,
         observed: mcp_eval::mcp::Observed::default(),

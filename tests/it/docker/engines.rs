@@ -204,6 +204,7 @@ impl Asks for McpAt {
                 },
                 may_be_starting: false,
                 connect_timeout: limit,
+                if_late: Target::GIVE_MORE,
                 tool_timeout: limit,
                 observed: mcp_eval::mcp::Observed::default(),
             };

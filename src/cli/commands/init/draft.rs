@@ -263,26 +263,7 @@ async fn open(server: &Server) -> Result<Introduction, Failure> {
     let scenario = draft.load(&path)?;
     let settings = Settings { ..base()? };
     let introduced = suite::introduce(&scenario, &settings).await;
-    introduced.map_err(|error| without_options(error.into(), server))
-}
-
-/// The failure without what it says of options of a scenario, which there is none of yet.
-fn without_options(failure: Failure, server: &Server) -> Failure {
-    let Some((start, rest)) = failure.message.split_once(" (`connect_timeout` changes") else {
-        return failure;
-    };
-    let end = rest.split_once(')').map_or("", |(_, end)| end);
-    let hint = match server.transport {
-        Transport::Stdio(_) => {
-            "what takes longer to start can be started before, and given by its URL; or write its scenario by hand, with `connect_timeout`: `mcp-eval help scenario`"
-        }
-        _ => "is it running, and is that its address?",
-    };
-    Failure {
-        message: format!("{start}{end}"),
-        ..failure
-    }
-    .hint(hint)
+    introduced.map_err(Failure::from)
 }
 
 /// What the scenario of a server is called and where it goes; nothing may be there.
