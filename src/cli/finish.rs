@@ -12,6 +12,7 @@ use crate::cli::{Console, Exit, Failure, ci, database, gates, links, runtime, sh
 use crate::model::suite_file::SuiteFile;
 use crate::published::result::{self, Bisected, ResultDocument, Shard};
 use crate::redact;
+use crate::report::advice;
 use crate::report::command::{quoted, review};
 use crate::store::database::RunHead;
 use crate::store::{self, RESULT, Retention, Runs};
@@ -288,6 +289,7 @@ fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<Str
                 .all(|it| it.status.is_fine() || it.status.is_left_out());
             (has_pages && !is_fine).then(|| format!("Next: {show}"))
         }
+        _ if advice::names_review(result) => None,
         (1, _) => Some(format!(
             "Next: `{}` accepts or rejects the run",
             review(result)

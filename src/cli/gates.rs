@@ -336,14 +336,19 @@ pub(super) fn set(
     if exit == Exit::Passed && result.command == "record" {
         "everything was recorded".clone_into(&mut gate.sentence);
     }
-    if exit == Exit::Failed {
+    if matches!(exit, Exit::Failed | Exit::Incomplete) {
         let failed = summary.failed.saturating_sub(tolerated(result));
         let flaky = if strict { flaky(result) } else { 0 };
+        let stuck = summary.error + summary.timeout;
         let failed = (failed > 0).then(|| several(failed, "scenario failed", "scenarios failed"));
         let flaky = (flaky > 0).then(|| format!("{flaky} flaky (`--strict`)"));
-        let both: Vec<String> = failed.into_iter().chain(flaky).collect();
-        if !both.is_empty() {
-            gate.sentence = both.join(", ");
+        let stuck = (stuck > 0).then(|| {
+            let stuck = several(stuck, "scenario", "scenarios");
+            format!("{stuck} could not be run or judged")
+        });
+        let all: Vec<String> = [failed, flaky, stuck].into_iter().flatten().collect();
+        if !all.is_empty() {
+            gate.sentence = all.join(", ");
         }
     }
     if let Some(bisected) = &result.bisected {

@@ -1,14 +1,28 @@
 //! Advice on what to do about a comparison, in a sentence.
 
+use crate::command::review;
 use model::called::Called;
 use model::points;
 use model::published::result::{Band, ResultDocument, Scenario, Selection, Status};
 use model::status::NotRun;
 use model::text::several;
 
+/// The same with the command that accepts changes, where they wait for it.
+pub fn with_review(result: &ResultDocument) -> Option<String> {
+    let keeps = result.called.as_ref().is_some_and(|it| it.keeps_pending);
+    let mut scenarios = result.scenarios.iter();
+    let waits = keeps && scenarios.any(|it| it.comparison.is_some() && !it.is_unchanged());
+    sentence(result, waits.then(|| review(result)).as_deref())
+}
+
+/// Whether the advice of a terminal names the command that accepts changes.
+pub fn names_review(result: &ResultDocument) -> bool {
+    with_review(result) != sentence(result, None)
+}
+
 /// What to do: deploy, monitor, review, stop, or find out what stood in the way. `None` for commands that compare with no baseline, and where
-/// nothing gates.
-pub fn sentence(result: &ResultDocument) -> Option<String> {
+/// nothing gates. How many failed, the sentence of the gate says; with `review`, this says by which command changes are accepted.
+pub fn sentence(result: &ResultDocument, review: Option<&str>) -> Option<String> {
     let summary = result.summary;
     if result.command != "compare" || result.is_undecided() {
         return None;
@@ -20,6 +34,7 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     let is_stopped = result.interrupted || summary.interrupted > 0;
     // Of two versions, neither becomes the baseline.
     let is_against = (result.called.as_ref()).is_some_and(Called::is_against_another);
+    let with = review.map_or_else(String::new, |it| format!(" with `{it}`"));
     // Whether the sentence says how many could not be run.
     let mut counts_skipped = false;
     let sentence = if is_stopped {
@@ -36,21 +51,17 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
             }
         )
     } else if summary.failed > 0 {
-        let failed = several(summary.failed, "scenario failed", "scenarios failed");
         let [it, change] = match summary.failed {
             1 => ["it", "change"],
             _ => ["them", "changes"],
         };
         if is_against {
-            format!("{failed}. Fix {it}, unless the difference is intended.")
+            format!("Fix {it}, unless the difference is intended.")
         } else {
-            format!("{failed}. Fix {it}, or accept the {change}.")
+            format!("Fix {it}, or accept the {change}{with}.")
         }
     } else if stuck > 0 {
-        format!(
-            "{} not run. Fix the error above and run again.",
-            several(stuck, "scenario could", "scenarios could")
-        )
+        "Fix what stood in the way, and run again.".to_owned()
     } else if result.scenarios.iter().any(|it| it.unsteady.is_some()) {
         let answered = "The system under test answers in two ways";
         format!(
@@ -78,7 +89,7 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         format!("Deploy and monitor: everything passed, but {doubts}.")
     } else if summary.changed > 0 {
         format!(
-            "All passed; review the changes of {}.",
+            "All passed; review the changes of {}{with}.",
             several(summary.changed, "scenario", "scenarios")
         )
     } else {

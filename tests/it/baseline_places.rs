@@ -40,7 +40,7 @@ fn a_list_and_a_review_know_the_baseline_wherever_it_is_read_from() {
         assert_eq!(listed["scenarios"][0]["baseline"], "accepted", "{place}");
         assert_eq!(listed["scenarios"][0]["pending"], false, "{place}");
         project.edit("scenarios/s.yaml", "sun", "rain");
-        run(1, &["compare"]).says("Next: `mcp-eval review");
+        run(1, &["compare"]).says("`mcp-eval review");
         let listed = project.result(0, &[&["list"], named].concat());
         assert_eq!(listed["scenarios"][0]["pending"], true, "{place}");
         run(0, &["review", "--list"])

@@ -68,7 +68,8 @@ fn a_changed_answer_fails_and_names_the_call_and_both_values() {
     ran.says("Suite Results: 8/9 tests passed")
         .says("call 4")
         .says("`close_ticket` returned a different `state`: \"closed\" → \"open\"")
-        .says("Next: `mcp-eval review` accepts or rejects the run")
+        .says("Exit 1: 1 scenario failed. Fix it, or accept the change with `mcp-eval review`.")
+        .says_not("Next: ")
         .says("closed")
         .says("open");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();

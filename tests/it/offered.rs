@@ -157,7 +157,9 @@ fn what_waits_in_another_folder_is_accepted_there() {
         let compare = ["compare", "--report", "markdown=m.md"];
         let before = project.read("kept/shop/baseline.json");
         let compared = project.expect(1, &[&compare[..], &option].concat());
-        compared.says("Next: `mcp-eval review scenarios/shop.yaml --baseline kept`");
+        compared.says(
+            "or accept the change with `mcp-eval review scenarios/shop.yaml --baseline kept`.",
+        );
         assert_eq!(
             offered(&project, "m.md", "mcp-eval compare")[0],
             format!("mcp-eval compare scenarios/shop.yaml {}", option.join(" "))

@@ -134,7 +134,7 @@ fn a_run_that_did_not_end_takes_what_waited_with_it() {
     let compared = project.run(&["compare"]);
     assert_ne!(compared.code, 0, "{compared:#?}");
     compared
-        .says_not("Next: `mcp-eval review`")
+        .says_not("with `mcp-eval review`")
         .says("does not wait for review any more")
         .says(&format!("mcp-eval review --from .mcp-eval/runs/{run}"));
     assert!(!project.path(PENDING).exists());

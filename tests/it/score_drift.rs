@@ -32,6 +32,23 @@ fn drifted(before: &Value, after: &Value, tool: &str, rules: &Rules) -> Comparis
 }
 
 #[test]
+fn a_second_tool_of_one_name_is_held_to_the_first() {
+    let asks_for =
+        |key: &str| json!({"name": "t", "inputSchema": {"type": "object", "required": [key]}});
+    let (first, second) = (asks_for("limit"), asks_for("page"));
+    let compare =
+        |before: Value, now: Value| drifted(&before, &now, "t", &Rules::default()).verdict;
+    for now in [json!([first, second]), json!([first, first, second])] {
+        let verdict = compare(json!([first]), now);
+        assert!(!verdict.passed, "{verdict:?}");
+    }
+    for before in [json!([first, second]), json!([second, first])] {
+        assert!(compare(before, json!([first, second, first])).passed);
+    }
+    assert!(compare(json!([first]), json!([first, first])).passed);
+}
+
+#[test]
 fn what_breaks_no_call_is_shown_all_the_same() {
     let tools = json!([{"name": "t", "_meta": {"ui": "list", "at": "2026-05-01T10:00:00Z"}}]);
     let now = json!([

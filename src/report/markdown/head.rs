@@ -62,7 +62,7 @@ pub(super) fn head(result: &ResultDocument) -> String {
     if result.interrupted {
         let _ = writeln!(text, "{}\n", result.interrupted_words());
     }
-    if let Some(advice) = advice::sentence(result) {
+    if let Some(advice) = advice::sentence(result, None) {
         let _ = writeln!(text, "**{advice}**\n");
     }
     text.push_str(&links(result));

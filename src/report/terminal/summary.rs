@@ -54,9 +54,6 @@ impl Page<'_> {
         if let Some(matrix) = result.matrix.as_ref().filter(|_| !quiet) {
             self.matrix(matrix);
         }
-        if let Some(advice) = advice::sentence(result).filter(|_| !quiet) {
-            self.indented(0, "", BOLD, &advice);
-        }
         if let Some(unchecked) = unchecked(result) {
             self.indented(0, "", YELLOW, &unchecked);
         }
@@ -78,9 +75,13 @@ impl Page<'_> {
         }
         let did_nothing = summary.selected == 0 || undecided;
         let notable = |it: &&Gate| it.exit_code != 0 || summary.inconclusive > 0 || did_nothing;
-        if let Some(gate) = result.gate.as_ref().filter(notable) {
-            let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
-            self.indented(0, "", DIM, &words);
+        let exit = (result.gate.as_ref().filter(notable))
+            .map(|gate| format!("Exit {}: {}", gate.exit_code, gate.sentence));
+        let advice = advice::with_review(result).filter(|_| !quiet);
+        let style = if advice.is_some() { BOLD } else { DIM };
+        let words: Vec<String> = exit.into_iter().chain(advice).collect();
+        if !words.is_empty() {
+            self.indented(0, "", style, &words.join(". "));
         }
     }
 

@@ -17,6 +17,9 @@ use super::refusal::{Blame, Refusals};
 use super::renamed::{CANDIDATES, Renamed};
 use super::schema;
 
+/// How many further tools of one name are looked at.
+const LISTED: usize = 3;
+
 /// The recorded calls of each tool, by server and name, with their numbers.
 pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
 
@@ -125,6 +128,17 @@ impl<'a> Server<'a> {
             if *count > 1 && counts(old).get(name).is_none_or(|it| it < count) {
                 let finding = self.finding(name, "name", ToolChange::Listed(*count));
                 self.found.push(finding);
+                // Some clients take the first one of a name, and others the last.
+                let [before, now] =
+                    [old, new].map(|tools| tools.iter().filter(|it| it.name() == *name));
+                let others = now
+                    .skip(1)
+                    .filter(|it| !before.clone().any(|old| old == *it));
+                for other in others.take(LISTED) {
+                    if let Some(old) = old_names.get(name) {
+                        self.tool(old, other, true);
+                    }
+                }
             }
         }
         let renamed = Renamed::of(&gone, &added);

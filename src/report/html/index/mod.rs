@@ -70,7 +70,7 @@ impl<'a> IndexPage<'a> {
             around,
             started_at: moment::words(&result.started_at),
             duration: duration::known(result.duration_ms),
-            advice: advice::sentence(result),
+            advice: advice::sentence(result, None),
             git: stamps::git_words(&result.git),
             counts: counts.into_iter().filter(|it| it.1 > 0).collect(),
             versions,
