@@ -315,7 +315,10 @@ impl Baselines {
             return None;
         }
         let right = dialogue(main);
-        (found.as_deref() != Some(right.as_bytes())).then_some(right)
+        // Git may have checked it out with the line ends of Windows.
+        let is_right = found.and_then(|it| String::from_utf8(it).ok());
+        let is_right = is_right.is_some_and(|it| it == right || it.replace("\r\n", "\n") == right);
+        (!is_right).then_some(right)
     }
 
     /// The path of a scenario's dialogue if a folder is there instead of the file.

@@ -387,6 +387,19 @@ fn what_somebody_writes_or_wrote_otherwise_is_let_alone() {
         );
     }
 
+    // Git checks out the line ends of Windows where somebody asks for them.
+    let files = ["trajectory.txt", "baseline.json"].map(|it| format!("baselines/s/{it}"));
+    let crlf = files
+        .each_ref()
+        .map(|it| project.read(it).replace('\n', "\r\n"));
+    for (file, text) in files.iter().zip(&crlf) {
+        project.file(file, text);
+    }
+    for command in ["list", "compare", "record"] {
+        project.expect(0, &[command]);
+        assert_eq!(files.each_ref().map(|it| project.read(it)), crlf);
+    }
+
     // One that another version worded is right in its own way.
     let this = format!(r#""mcp_eval": "{}""#, env!("CARGO_PKG_VERSION"));
     project.edit("baselines/s/baseline.json", &this, r#""mcp_eval": "0.0.1""#);
