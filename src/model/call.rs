@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -25,6 +26,11 @@ pub struct ToolCall {
     /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
     #[serde(skip)]
     pub again: Vec<Outcome>,
+    /// When the run began that it was made in; absent where that is the run of the stamp. A baseline has calls of several runs where some were
+    /// accepted later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub began: Option<Timestamp>,
     /// Offset from the start of the run in milliseconds, or null.
     pub start_ms: Option<f64>,
     /// Time to the outcome in milliseconds, or null.
@@ -103,6 +109,7 @@ impl ToolCall {
             digits: Digits::new(),
             outcome,
             again: Vec::new(),
+            began: None,
             start_ms: None,
             duration_ms: None,
         }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -201,6 +202,11 @@ impl Trajectory {
             upstream: None,
             as_said: None,
         }
+    }
+
+    /// When the run began that one of its calls was made in.
+    pub fn began(&self, call: &ToolCall) -> Timestamp {
+        call.began.unwrap_or(self.stamp.recorded_at)
     }
 
     /// What stood in the way of a verdict; `None` where it is judged, and for all that another try would not change.

@@ -61,7 +61,7 @@ pub fn sentence(result: &ResultDocument, review: Option<&str>) -> Option<String>
             format!("Fix {it}, or accept the {change}{with}.")
         }
     } else if stuck > 0 {
-        "Fix what stood in the way, and run again.".to_owned()
+        "Fix the error and run again.".to_owned()
     } else if result.scenarios.iter().any(|it| it.unsteady.is_some()) {
         let answered = "The system under test answers in two ways";
         format!(

@@ -69,6 +69,7 @@ fn run(number: usize) -> Trajectory {
             }),
             digits: Digits::new(),
             again: Vec::new(),
+            began: None,
             start_ms: None,
             duration_ms: Some(3.0),
         }))

@@ -350,6 +350,7 @@ fn step(tool: &str, arguments: Object, text: &str) -> Step {
         }),
         digits: Digits::new(),
         again: Vec::new(),
+        began: None,
         start_ms: None,
         duration_ms: None,
     }))

@@ -147,6 +147,7 @@ fn step(call: &Value) -> Step {
         outcome: Outcome::Answer(answer(call)),
         digits: Digits::new(),
         again: Vec::new(),
+        began: None,
         start_ms: call["start"].as_f64(),
         duration_ms: call["ms"].as_f64(),
     }))

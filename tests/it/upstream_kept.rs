@@ -29,6 +29,7 @@ fn call(server: &str, tool: &str, arguments: &Value, outcome: Outcome) -> ToolCa
         digits: Digits::new(),
         outcome,
         again: Vec::new(),
+        began: None,
         start_ms: None,
         duration_ms: None,
     }
@@ -373,6 +374,7 @@ fn arrived() -> impl Strategy<Value = UpstreamCall> {
             digits,
             outcome,
             again: Vec::new(),
+            began: None,
             start_ms,
             duration_ms,
         },

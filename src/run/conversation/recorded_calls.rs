@@ -174,6 +174,7 @@ pub(in crate::run) fn tool_call(recorded: &RecordedCall, clock: &Clock) -> ToolC
         digits: recorded.digits.clone(),
         outcome: outcome.unwrap_or_else(unanswered),
         again: recorded.again.clone(),
+        began: None,
         start_ms: Some(milliseconds(clock.at(recorded.begun))),
         duration_ms: duration.map(milliseconds),
     }

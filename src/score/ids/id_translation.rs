@@ -119,7 +119,7 @@ impl IdTranslation {
         }
     }
 
-    pub(super) fn object(&self, members: &mut Object, kept: &HashSet<String>) {
+    pub(crate) fn object(&self, members: &mut Object, kept: &HashSet<String>) {
         members.values_mut().for_each(|it| self.value(it, kept));
         if (members.keys()).any(|it| self.text(it, kept).is_some()) {
             *members = std::mem::take(members)
@@ -129,7 +129,7 @@ impl IdTranslation {
         }
     }
 
-    pub(super) fn string(&self, text: &mut String, kept: &HashSet<String>) {
+    pub(crate) fn string(&self, text: &mut String, kept: &HashSet<String>) {
         if let Some(changed) = self.text(text, kept) {
             *text = changed;
         }

@@ -283,7 +283,7 @@ fn learn_answers(
     reason = "milliseconds of a calendar fit a double"
 )]
 fn moment(run: &Trajectory, call: &ToolCall) -> f64 {
-    (run.stamp.recorded_at.as_millisecond() as f64 + call.start_ms.unwrap_or_default()) / 1000.0
+    (run.began(call).as_millisecond() as f64 + call.start_ms.unwrap_or_default()) / 1000.0
 }
 
 /// How the places of an answer vary where other takes, each with its moment, the number of its call and its outcome, were given another id.

@@ -4,13 +4,14 @@
 //! that are known to vary –, and where all is the same, the trajectory stays as a whole.
 
 use std::cell::LazyCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use crate::ids::id_translation::IdTranslation;
 use crate::learn::carry_over;
 use crate::learn::known::covers;
 use crate::work::Cancelled;
 use model::binding::Binding;
-use model::catalogue::{Catalogue, ServerCatalogue};
+use model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use model::change::{Change, ChangeKind};
 use model::comparison::{Comparison, Pair, Row};
 use model::learned::Learned;
@@ -19,6 +20,7 @@ use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 use super::compare::{compare, compare_until};
 use super::experiment::experiment_changes;
+use super::old_terms::old_terms;
 
 /// How often a mix of both recordings is tried before the new one is kept as it is.
 const TRIES: usize = 3;
@@ -68,9 +70,23 @@ pub fn recorded_again(
     if all && unchanged.len() == accepted.calls().count() {
         return Ok(None);
     }
+    let mix = Mix {
+        accepted,
+        recorded,
+        carried: &carried,
+        comparison,
+    };
+    // What varies anyway keeps its old values wherever it stands: times, too, unless other times are what has changed.
+    for keeps_times in [true, false] {
+        let terms = old_terms(accepted, recorded, comparison, keeps_times);
+        let mixed = mix.in_terms(&terms, &unchanged, keeps_times);
+        if is_whole(&compare_until(&mixed, recorded, rules, is_unwanted)?) {
+            return Ok(Some(mixed));
+        }
+    }
     for _ in 0..TRIES {
         let bindings = together(accepted, recorded, &mut unchanged);
-        let mut mixed = mix((accepted, recorded), &carried, comparison, &unchanged);
+        let mut mixed = mix.in_terms(&IdTranslation::default(), &unchanged, false);
         mixed.bindings = bindings;
         let compared = compare_until(&mixed, recorded, rules, is_unwanted)?;
         if is_whole(&compared) {
@@ -234,66 +250,117 @@ fn is_answer(outcome: &Outcome) -> bool {
     !outcome.is_failure()
 }
 
-/// The new recording, with the unchanged calls and tools as they were.
-fn mix(
-    (accepted, recorded): (&Trajectory, &Trajectory),
-    carried: &Trajectory,
-    comparison: &Comparison,
-    unchanged: &[(usize, usize)],
-) -> Trajectory {
-    let before: Vec<&ToolCall> = accepted.calls().collect();
-    let mut mixed = carried.clone();
-    let in_place = |row: &Row| matches!(row, Row::Pair(it) if it.baseline == it.current);
-    let all_in_place = comparison.rows.iter().all(in_place);
-    let behind_is_same = !(comparison.changes.iter())
-        .any(|it| it.kind == ChangeKind::Upstream && is_of_substance(it));
-    // What arrived behind belongs to the times of the calls that caused it.
-    let keeps_times = recorded.upstream.is_none() || (all_in_place && behind_is_same);
-    if recorded.upstream.is_some() && keeps_times {
-        mixed.upstream.clone_from(&accepted.upstream);
-    }
-    let slower: HashSet<usize> = (comparison.changes.iter())
-        .filter(|it| it.kind == ChangeKind::Slower && it.fails)
-        .filter_map(|it| it.current)
-        .collect();
-    // From the first call on that stands elsewhere, the times of the two recordings do not go together.
-    let leading = comparison.rows.iter().take_while(|it| in_place(it)).count();
-    let mut number = 0;
-    for step in &mut mixed.steps {
-        let Step::ToolCall(call) = step else { continue };
-        if call.server.is_none() {
-            continue;
+/// Both recordings, to be mixed.
+struct Mix<'a> {
+    accepted: &'a Trajectory,
+    recorded: &'a Trajectory,
+    /// The new one with what is known to vary.
+    carried: &'a Trajectory,
+    comparison: &'a Comparison,
+}
+
+impl Mix<'_> {
+    /// The new recording, with the unchanged calls and tools as they were, and the rest in these terms. Offsets of calls count from the old
+    /// recording; calls that are new say when their own run began, and changed ones, too, unless they keep the times of the old ones.
+    fn in_terms(
+        &self,
+        terms: &IdTranslation,
+        unchanged: &[(usize, usize)],
+        keeps_times: bool,
+    ) -> Trajectory {
+        let Self {
+            accepted,
+            recorded,
+            carried,
+            comparison,
+        } = self;
+        let before: Vec<&ToolCall> = accepted.calls().collect();
+        let pairs: HashMap<usize, usize> = (comparison.rows.iter())
+            .filter_map(|row| match row {
+                Row::Pair(pair) => Some((pair.current, pair.baseline)),
+                Row::Missing { .. } | Row::Extra { .. } => None,
+            })
+            .collect();
+        let kept: HashMap<usize, usize> = unchanged.iter().map(|(was, is)| (*is, *was)).collect();
+        let slower: HashSet<usize> = (comparison.changes.iter())
+            .filter(|it| it.kind == ChangeKind::Slower && it.fails)
+            .filter_map(|it| it.current)
+            .collect();
+        let none = HashSet::new();
+        let mut mixed = (*carried).clone();
+        mixed.stamp.recorded_at = accepted.stamp.recorded_at;
+        mixed.stamp.utc_offset = accepted.stamp.utc_offset;
+        for binding in &mut mixed.bindings {
+            terms.value(&mut binding.value, &none);
         }
-        number += 1;
-        let times = (call.start_ms, call.duration_ms);
-        let pair = unchanged.iter().find(|(_, current)| *current == number);
-        if let Some(was) = pair.and_then(|(it, _)| before.get(it.wrapping_sub(1))) {
-            call.clone_from(&Box::new((*was).clone()));
+        let mut number = 0;
+        for step in &mut mixed.steps {
+            let call = match step {
+                Step::ToolCall(call) if call.server.is_some() => call,
+                Step::Assistant { text } => {
+                    terms.string(text, &none);
+                    continue;
+                }
+                Step::ToolCall(_) | Step::User { .. } => continue,
+            };
+            number += 1;
+            let took = call.duration_ms;
+            let at = |number: &usize| before.get(number.wrapping_sub(1)).copied();
+            if let Some(was) = kept.get(&number).and_then(at) {
+                **call = was.clone();
+            } else {
+                terms.object(&mut call.arguments, &none);
+                terms.outcome(&mut call.outcome);
+                let was = pairs.get(&number).filter(|_| keeps_times).and_then(at);
+                if let Some(was) = was {
+                    (call.began, call.start_ms) = (was.began, was.start_ms);
+                    call.duration_ms = was.duration_ms;
+                } else {
+                    call.began = Some(recorded.began(call));
+                }
+            }
+            if slower.contains(&number) {
+                call.duration_ms = took;
+            }
         }
-        let was = before.get(number - 1);
-        let keeps = keeps_times && number <= leading && !slower.contains(&number);
-        (call.start_ms, call.duration_ms) = match was.filter(|_| keeps) {
-            Some(was) => (was.start_ms, was.duration_ms),
-            None => times,
-        };
-    }
-    let keep_learned = |learned: &mut Vec<Learned>| {
-        for (baseline, current) in unchanged {
-            learned.retain(|it| it.call != *current);
-            let known = accepted.learned.iter().find(|it| it.call == *baseline);
-            learned.extend(known.map(|it| Learned {
-                call: *current,
-                ..it.clone()
+        let now: HashMap<usize, usize> = pairs.iter().map(|(is, was)| (*was, *is)).collect();
+        for (was, is) in unchanged {
+            mixed.learned.retain(|it| it.call != *is);
+            let known = accepted.learned.iter().find(|it| it.call == *was);
+            mixed.learned.extend(known.map(|it| {
+                let mut known = it.clone();
+                known.call = *is;
+                known.repeats.retain_mut(|it| match now.get(&it.call) {
+                    Some(number) => {
+                        it.call = *number;
+                        true
+                    }
+                    None => false,
+                });
+                known
             }));
         }
-        learned.sort_by_key(|it| it.call);
-    };
-    keep_learned(&mut mixed.learned);
-    if all_in_place && slower.is_empty() {
-        mixed.duration_ms = accepted.duration_ms;
+        mixed.learned.sort_by_key(|it| it.call);
+        let all_in_place = pairs.len() == comparison.rows.len()
+            && pairs.iter().all(|(current, baseline)| current == baseline);
+        if all_in_place && slower.is_empty() {
+            mixed.duration_ms = accepted.duration_ms;
+        }
+        let behind_is_same = !(comparison.changes.iter())
+            .any(|it| it.kind == ChangeKind::Upstream && is_of_substance(it));
+        if let Some(lane) = &mut mixed.upstream {
+            match &accepted.upstream {
+                Some(was) if all_in_place && behind_is_same => lane.clone_from(was),
+                _ => {
+                    for it in &mut lane.calls {
+                        it.call.began = Some(recorded.began(&it.call));
+                    }
+                }
+            }
+        }
+        mixed.catalogue = catalogue(&accepted.catalogue, &recorded.catalogue, comparison);
+        mixed
     }
-    mixed.catalogue = catalogue(&accepted.catalogue, &recorded.catalogue, comparison);
-    mixed
 }
 
 /// The tools that are offered now, in the old order and as they were where nothing has changed.
@@ -314,7 +381,15 @@ fn catalogue(before: &Catalogue, now: &Catalogue, comparison: &Comparison) -> Ca
                 tool.clone_from(was);
             }
         }
-        tools.sort_by_key(|it| place(it.name()).unwrap_or(usize::MAX));
+        // In the old order, each new one behind the one that it is listed behind.
+        let mut last = 0;
+        let mut places: Vec<(usize, Tool)> = Vec::new();
+        for tool in tools {
+            last = place(tool.name()).unwrap_or(last);
+            places.push((last, tool));
+        }
+        places.sort_by_key(|it| it.0);
+        let tools = places.into_iter().map(|it| it.1).collect();
         ServerCatalogue {
             tools,
             ..now.clone()

@@ -54,7 +54,7 @@ impl Side {
         let begun = call.start_ms.unwrap_or_default() / 1000.0;
         let took = call.duration_ms.unwrap_or_default() / 1000.0;
         Self {
-            at: run.stamp.recorded_at.as_millisecond() + milliseconds(begun),
+            at: run.began(call).as_millisecond() + milliseconds(begun),
             lasted: milliseconds(begun + took),
             ahead: run.stamp.utc_offset.map(|it| i64::from(it) * SECOND),
         }

@@ -152,6 +152,11 @@ pub(super) struct Reading {
     pub(super) times: [Option<Time>; 2],
 }
 
+/// Whether a text is nothing but a time.
+pub(crate) fn is_time(text: &str) -> bool {
+    NOTATIONS.iter().any(|it| it.is_match(text))
+}
+
 /// Reads a text that is nothing but a time; `near` is near it.
 pub(super) fn read(text: &str, near: i64) -> Option<Reading> {
     NOTATIONS.iter().find_map(|it| {

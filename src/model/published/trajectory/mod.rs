@@ -6,7 +6,8 @@
 //!   looked at, so nothing of it is known to have been stable.
 //! - 2: `learned` has, for each answer that was received more than once, how often, and what of it varied, token by token in texts.
 //!   Added to it since, as what is absent from all before: `upstream`, what reached the servers behind the one under test; `agent_tools` and
-//!   `later_tools`, tools of the agent's own and those that were listed only later in the run.
+//!   `later_tools`, tools of the agent's own and those that were listed only later in the run; `began`, the run of a call that was accepted later
+//!   than the others.
 
 mod learned;
 mod pending;

@@ -24,7 +24,7 @@ pub use fill::{fill, resolve};
 pub(crate) use fill::{value_at, value_at_mut};
 pub(crate) use find::read_calls;
 pub use place::read_answer;
-pub(crate) use place::{alike, at, full_paths, full_patterns};
+pub(crate) use place::{alike, at, full_paths, full_patterns, leaves};
 
 /// The bindings that can be found in one trajectory alone, with what is known to vary in it.
 pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {

@@ -23,7 +23,7 @@ pub(crate) struct Leaf {
 }
 
 /// The texts and numbers of an answer, structured content first.
-pub(super) fn leaves(answer: &Answer) -> Vec<Leaf> {
+pub(crate) fn leaves(answer: &Answer) -> Vec<Leaf> {
     let mut found = Vec::new();
     if let Some(structured) = &answer.structured_content {
         collect(

@@ -95,6 +95,7 @@ pub(crate) fn tool_call(tool: &str, arguments: &Value, outcome: Outcome) -> Tool
         outcome,
         digits: Digits::new(),
         again: Vec::new(),
+        began: None,
         start_ms: None,
         duration_ms: None,
     }
