@@ -77,6 +77,7 @@ pub(crate) mod run_context;
 mod run_environment;
 mod run_folder;
 mod schedule;
+mod secrets;
 mod series;
 mod servers;
 mod settings;

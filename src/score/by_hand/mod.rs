@@ -4,3 +4,4 @@
 //! - `learned`: what a baseline says was learned of its answers.
 
 pub(super) mod learned;
+pub(super) mod rules;

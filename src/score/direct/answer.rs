@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::text::excerpt;
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::same::same;
 use model::call::{Answer, Outcome};
 use model::catalogue::Tool;

@@ -10,6 +10,7 @@
 //! - `memo`: what is known of the values of one comparison, so that nothing is found out twice.
 
 pub(super) mod coarse;
+pub(super) mod embedded;
 pub(super) mod exact;
 pub(super) mod kind;
 pub(super) mod mask;
