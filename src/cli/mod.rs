@@ -10,7 +10,6 @@ mod data_sets;
 mod database;
 mod dry_run;
 mod exit;
-mod file_limit;
 mod finish;
 mod gates;
 mod keywise;
@@ -42,11 +41,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::args::{Cli, Color, Command};
 use crate::process;
 
-use self::file_limit::report_file_limit;
 use self::tracked::leave_tracked_alone;
 
 // What every command speaks and ends with.
@@ -176,5 +175,20 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
             commands::help::print_schema(&args);
             Ok(Exit::Passed)
         }
+    }
+}
+
+/// Lets a write beyond the limit fail, so that it is reported like every other one that fails: unless somebody listens to it, the signal
+/// `SIGXFSZ` ends the program without a word. Programs that we start do not inherit this, and have the signal as usual.
+fn report_file_limit() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    if let Ok(runtime) = runtime {
+        // It is caught from here on, also when the runtime is gone.
+        let _ = runtime.block_on(async {
+            let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+            signal(kind).map(drop)
+        });
     }
 }

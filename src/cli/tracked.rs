@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
-
 use crate::cli::{Console, Failure};
 use crate::git;
 use crate::store::{self, STATE};

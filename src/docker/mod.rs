@@ -19,6 +19,7 @@ mod container;
 mod engine;
 mod failure;
 mod file;
+mod host_access;
 mod leftovers;
 mod old_images;
 mod resources;
@@ -27,7 +28,8 @@ mod slot;
 
 pub use container::{Probe, Reached};
 pub use engine::{Engine, OnWait, Variable};
+pub use host_access::HostAccess;
 pub use leftovers::{Kind, Left, Why};
 pub use old_images::{OldImages, Which};
-pub use session::{Guard, HostAccess, OnProgress, Session};
+pub use session::{Guard, OnProgress, Session};
 pub use slot::{Slot, Standing};

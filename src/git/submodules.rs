@@ -1,6 +1,5 @@
 //! The submodules of a version, as its `.gitmodules` names them.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use git2::{Config, ObjectType, Oid, Repository, Tree};

@@ -11,10 +11,6 @@ use jiff::Timestamp;
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Certificate, Client, ClientBuilder, StatusCode, Url};
-use rustls::Error;
-use rustls::client::danger::ServerCertVerifier;
-use rustls::pki_types::pem::PemObject;
-use rustls_platform_verifier::Verifier;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
@@ -306,9 +302,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use reqwest::header::HeaderMap;
-    use rustls::client::WebPkiServerVerifier;
-    use rustls::client::danger::ServerCertVerifier;
-    use rustls::pki_types::pem::PemObject;
 
     use super::{is_deserted, retry_after};
 

@@ -26,7 +26,7 @@ use crate::digits;
 use crate::http_client::{self, shown};
 use crate::mcp::events::Events;
 use crate::mcp::http::{EVENT_STREAM, Head, JSON, LONGEST_BODY, body, excerpt_of};
-use crate::mcp::request::{LegacyError, root};
+use crate::mcp::transport_error::{LegacyError, root};
 use crate::mcp::wire::{Message, Reply, Wire, read_bytes};
 
 /// Opens a session with the server at this address. Never returns when the server names no endpoint: bound it. A message must be taken

@@ -30,6 +30,7 @@ mod service;
 mod state;
 mod stdio;
 mod template;
+mod uri_pattern;
 mod wire;
 
 use std::fs::File;

@@ -11,7 +11,7 @@
 //! - `would_read`: what a scenario would have of ours that its author may not see.
 //! - `mocks`: the mock servers of a file alone, and the script of a stand-in for a model.
 //! - `first`: a scenario file made from what a server offers.
-//! - `rebase`: a scenario file made from a session that somebody had; its relative paths lead to the same places.
+//! - `session`: a scenario file made from a session that somebody had. `rebase`: relative paths that lead to the same places from there.
 
 pub(super) mod config;
 pub(super) mod dataset;
@@ -22,5 +22,6 @@ pub(super) mod first;
 pub(super) mod loader;
 pub(super) mod mocks;
 pub(super) mod rebase;
+pub(super) mod session;
 pub(super) mod variables;
 pub(super) mod would_read;

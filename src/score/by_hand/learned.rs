@@ -9,7 +9,6 @@ use crate::text::token::{LONG, tokens};
 use crate::values::embedded::embedded;
 use crate::values::path::escape;
 use crate::values::same::DEPTH;
-use model::Object;
 use model::learned::{Learned, Variation, Varying, VaryingToken};
 use model::trajectory::{Answer, Outcome, Trajectory};
 

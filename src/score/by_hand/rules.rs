@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::catalogue::likeness::nearest_name;
-use crate::text::token::tokens;
 use crate::values::path::Pattern;
 use crate::values::same::same;
 use model::Object;

@@ -1,7 +1,5 @@
 //! The outcome of a search for the first bad commit.
 
-use std::fmt::Write as _;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,13 +1,10 @@
 //! The cells of a matrix in the published result, side by side.
 
-use std::fmt::Write as _;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::interval::Interval;
-
 use super::Setting;
+use crate::interval::Interval;
 
 /// The cells of a matrix side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

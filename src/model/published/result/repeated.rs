@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::Repeated;
 use crate::interval::Interval;
 use crate::number::signed;
 use crate::repeated::{OfRuns, PassRate, Tally, percent};
-
-use super::Repeated;
 
 impl Repeated {
     /// For people: `passed 7 of 10 (70 %, 40–89 %) · score 0.91 ± 0.05 (0.82–0.97) · flaky`.

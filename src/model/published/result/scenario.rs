@@ -1,7 +1,6 @@
 //! One scenario in the published result.
 
 use std::fmt;
-use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

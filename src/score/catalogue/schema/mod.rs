@@ -11,6 +11,7 @@
 
 mod bounds;
 pub(super) mod node;
+mod renamed;
 mod types;
 mod values;
 
@@ -361,7 +362,7 @@ impl<'a> Walk<'a> {
         let gone: Vec<(&str, &Value)> = (old.iter().copied())
             .filter(|it| !new_names.contains(it.0))
             .collect();
-        let other_names = bounds::names(&gone, &added);
+        let other_names = renamed::names(&gone, &added);
         let is_other_name: HashSet<&str> = other_names.iter().flatten().copied().collect();
         added.retain(|(name, _)| !is_other_name.contains(name));
         for ((name, schema), other) in gone.into_iter().zip(other_names) {
