@@ -2,14 +2,6 @@
 //! come on the stream.
 //!
 //! Protocol: <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
-//!
-//! | file | what happens there |
-//! |---|---|
-//! | `open` | opens the stream and waits for the endpoint |
-//! | `inbox` | the messages of the server, as they come |
-//! | `outbox` | the messages to the server |
-//! | `transport` | both, as a connection for rmcp |
-//! | `error` | what can go wrong |
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};

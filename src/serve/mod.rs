@@ -12,7 +12,8 @@
 //! | `asked` | what a request asks to be run; `case`: a test case becomes a scenario, with its agent and its judge; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
 //! | `queue` | how many runs at once, how many wait, and who waits for what another uses |
 //! | `execute` | runs scenarios and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
-//! | `events`, `health` | what happens, and the stream of it, resumable |
+//! | `events` | what happens; `listen`: the stream of it, resumable |
+//! | `handle` | the file by which clients find a server |
 //! | `board` | what is under way, for those who look |
 //! | `dashboard`, `sessions` | pages for people, and who may see them |
 //! | the others | one file per group of routes |

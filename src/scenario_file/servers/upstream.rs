@@ -3,8 +3,8 @@
 use super::server::{HttpKeys, StdioKeys};
 use crate::model::scenario::{HttpStyle, Server, Transport};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::section;
+use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A server behind the ones under test.

@@ -1,4 +1,4 @@
-//! Checks of what people wrote by hand: the rules of a scenario, and what its baseline says was learned.
+//! Checks of what people wrote by hand of what a baseline has learned.
 
 use std::collections::HashMap;
 

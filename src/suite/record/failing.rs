@@ -1,4 +1,4 @@
-//! Reasons against keeping a run: its deviations from what its scenario expects, and tools that break clients of others.
+//! Reasons against keeping a run: its deviations from what its scenario expects, and answers that look like errors.
 
 use std::sync::Arc;
 

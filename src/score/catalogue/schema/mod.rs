@@ -5,9 +5,9 @@
 //!
 //! - here: the walk through both schemas, place by place.
 //! - `node`: all that a schema says of one place.
-//! - `types`, `values`, `bounds`: which types, values and ranges are accepted there.
-//! - `bounds`: members under another name.
-//! - `values`: what schemas refer to.
+//! - `types`, `bounds`: which types and ranges are accepted there.
+//! - `values`: which values are, and what schemas refer to.
+//! - `renamed`: members under another name.
 
 mod bounds;
 pub(super) mod node;
