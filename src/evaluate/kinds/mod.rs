@@ -7,7 +7,7 @@ pub(super) mod combined;
 pub(super) mod command;
 pub(super) mod exact_match;
 pub(super) mod file;
-pub(super) mod pattern;
+mod pattern;
 pub(super) mod schema_validate;
 pub(super) mod sql_validate;
 pub(super) mod text;

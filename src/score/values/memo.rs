@@ -16,6 +16,9 @@ use crate::work::{self, Work};
 use super::embedded::{Documents, looks_like_json};
 use super::same::{self, View};
 
+// The verdict names it here.
+pub(crate) use super::embedded::embedded;
+
 type Map<K, V> = HashMap<K, V, FixedState>;
 
 /// The address of a value or text, and the length of a text.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
-use crate::values::embedded::embedded;
+use crate::values::memo::embedded;
 use model::change::{Change, ChangeKind, Follows, How, What, starred, unescaped};
 use model::comparison::Row;
 use model::response::{Edit, Piece};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::values::embedded::embedded;
+use crate::values::memo::embedded;
 use model::change::{starred, unescaped};
 use model::reason::Answered;
 use model::response::{Difference, Edit, ResponseScore};
