@@ -1,4 +1,4 @@
-//! Paths that can be compared with each other, and shown.
+//! Paths that can be compared with each other, and shown, and those that the names of scenarios stand for.
 //!
 //! Some are shown as seen from the root of the checkout: whoever reads a result beside a repository looks for files there, wherever in it the
 //! command was started: GitHub for annotations, GitLab for the files of tests, and what reads CTRF or JUnit and links to a commit.

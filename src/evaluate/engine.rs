@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::finding::Finding;
 use super::kinds::within::{self, Times};
-use super::kinds::{combined, exact_match, sql_validate, text, tool_calls};
+use super::kinds::{
+    combined, command, exact_match, file, schema_validate, sql_validate, text, tool_calls,
+};
 use super::subject::Subject;
 use super::tools;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
@@ -156,15 +158,15 @@ fn look<'a>((evaluator, written): Asked<'a>, subject: Subject<'a>) -> BoxFuture<
                 sql_validate::look(it, written, subject).await
             }
             (EvaluatorKind::File(it), EvaluatorKind::File(written)) => {
-                text::look_at_file(it, written, subject).await
+                file::look(it, written, subject).await
             }
             (EvaluatorKind::SchemaValidate(it), EvaluatorKind::SchemaValidate(written))
                 if let SchemaSource::File(file) = &it.source =>
             {
-                exact_match::look_at_file(file, (it, written), subject).await
+                schema_validate::look_at_file(file, (it, written), subject).await
             }
-            (EvaluatorKind::Command(it), _) => combined::by_command(it, subject).await,
-            (EvaluatorKind::LlmJudge(it), _) => combined::by_model(it, subject).await,
+            (EvaluatorKind::Command(it), _) => command::by_command(it, subject).await,
+            (EvaluatorKind::LlmJudge(it), _) => command::by_model(it, subject).await,
             (EvaluatorKind::AllOf(_) | EvaluatorKind::AnyOf(_) | EvaluatorKind::Not(_), _) => {
                 // Times of calls are judged run by run there: what is made of them may depend on the rest of the run.
                 let subject = Subject {
@@ -218,7 +220,7 @@ fn in_run(kind: &EvaluatorKind, subject: Subject<'_>) -> Finding {
         EvaluatorKind::Text(it) => text::look(it, subject),
         EvaluatorKind::ExactMatch(it) => exact_match::look(it, subject),
         EvaluatorKind::ToolCalls(it) => tool_calls::look(it, subject),
-        EvaluatorKind::SchemaValidate(it) => exact_match::look_by_schema(it, subject),
+        EvaluatorKind::SchemaValidate(it) => schema_validate::look(it, subject),
         EvaluatorKind::TraceNoErrors(it) => within::no_errors(it, subject),
         EvaluatorKind::Within(it) => within::look(it, subject),
         EvaluatorKind::SqlValidate(_)

@@ -1,5 +1,6 @@
 //! The outcome of a look at a run: of an evaluator, and of criteria.
 
+use super::subject::Unasked;
 use crate::model::evaluation::EvaluationStatus;
 use crate::model::ruling::Ruling;
 use crate::model::suite::{Check, CheckState};
@@ -14,6 +15,9 @@ const DETAILS: usize = 40;
 /// Why nobody can tell any more.
 pub(super) const HIDDEN: &str =
     "a secret was taken out of what it looks at, and may decide it: run the scenario again";
+
+/// Why what a stored run left is not looked at.
+pub(super) const STORED: &str = "this run was stored, and what it left is not there any more";
 
 /// What one evaluator found.
 #[derive(Debug, Clone, PartialEq)]
@@ -194,4 +198,12 @@ pub(super) fn failed(message: impl Into<String>) -> State {
 
 pub(super) fn unchecked(message: impl Into<String>) -> State {
     (CheckState::Unchecked, message.into())
+}
+
+/// What came of asking where nothing was answered.
+pub(super) fn not_asked(unasked: Unasked) -> Finding {
+    match unasked {
+        Unasked::Absent(why) => Finding::skipped(why),
+        Unasked::Broken { why, said } => Finding::error(why).with(said),
+    }
 }

@@ -10,7 +10,7 @@ use git2::build::CheckoutBuilder;
 use git2::{ErrorCode, ObjectType, Oid, Repository, Sort};
 
 use super::stamp::remote;
-use super::{open, submodules};
+use super::{lfs, open, submodules};
 
 /// A commit of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,7 +155,7 @@ fn lay_out(from: &Repository, commit: Oid, root: &Path) -> Result<Vec<PathBuf>, 
     how.force().remove_untracked(false);
     to.checkout_tree(commit.as_object(), Some(&mut how))
         .map_err(of)?;
-    let mut pointers = submodules::fill_in(from, &to, root).map_err(of)?;
+    let mut pointers = lfs::fill_in(from, &to, root).map_err(of)?;
     for submodule in submodules::of(&tree, root).map_err(of)? {
         if let Some(local) = submodule.local(from)? {
             let below = lay_out(&local, submodule.commit, &root.join(&submodule.path))?;

@@ -3,6 +3,7 @@
 
 mod changed;
 mod checkout;
+mod lfs;
 mod stamp;
 mod submodules;
 

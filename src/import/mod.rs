@@ -2,11 +2,13 @@
 
 mod blocks;
 mod steps;
+mod tools;
 
 use jiff::Zoned;
 use serde_json::Value;
 
-use self::steps::{Clock, Source, catalogue, kind, servers, steps, time};
+use self::steps::{Clock, Source, kind, steps, time};
+use self::tools::{catalogue, servers};
 use crate::model::stamp::{Git, GitCommit, Servers, Stamp};
 use crate::model::trajectory::{Ending, Trajectory};
 

@@ -3,10 +3,10 @@
 //! | file | what is there |
 //! |---|---|
 //! | `message` | what passes between us and a model, whatever API it speaks |
-//! | `wire` | what a format has to know how to do, whose API speaks it, and where that is asked; `anthropic`, `openai_chat`, `openai_responses` and `ollama` know it, and `client` which of them an API speaks |
-//! | `client` | asks it over HTTP, again where that may help; who asks keeps the record of the attempts |
+//! | `wire` | what a format has to know how to do, whose API speaks it, where that is asked, and tool names as it allows them |
+//! | `anthropic`, `openai_chat`, `openai_responses`, `ollama` | the formats |
+//! | `client` | which of them an API speaks; asks it over HTTP, again where that may help; who asks keeps the record of the attempts |
 //! | `errors` | what its errors mean |
-//! | `wire` | tool names as an API allows them |
 
 pub mod anthropic;
 pub mod client;

@@ -2,14 +2,6 @@
 //! come on the stream.
 //!
 //! Protocol: <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
-//!
-//! | file | what happens there |
-//! |---|---|
-//! | `open` | opens the stream and waits for the endpoint |
-//! | `inbox` | the messages of the server, as they come |
-//! | `outbox` | the messages to the server |
-//! | `transport` | both, as a connection for rmcp |
-//! | `error` | what can go wrong |
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -26,7 +18,7 @@ use crate::digits;
 use crate::http_client::{self, shown};
 use crate::mcp::events::Events;
 use crate::mcp::http::{EVENT_STREAM, Head, JSON, LONGEST_BODY, body, excerpt_of};
-use crate::mcp::request::{LegacyError, root};
+use crate::mcp::transport_error::{LegacyError, root};
 use crate::mcp::wire::{Message, Reply, Wire, read_bytes};
 
 /// Opens a session with the server at this address. Never returns when the server names no endpoint: bound it. A message must be taken

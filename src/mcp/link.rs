@@ -11,14 +11,13 @@ use rmcp::transport::streamable_http_client::{
 };
 use rmcp::{ServiceExt, transport::Transport};
 
+use crate::mcp::answering::{Answering, Connection};
 use crate::mcp::child::{self, LONGEST_LINE, Noting};
 use crate::mcp::http::WatchedHttp;
 use crate::mcp::legacy::{self, LegacyTransport, StreamEnd};
-use crate::mcp::request::{
-    Answering, CLOSED, Connection, LegacyError, Refused, excerpt, is_closed, is_refused,
-    is_unreachable, root,
-};
+use crate::mcp::request::{CLOSED, Refused, excerpt};
 use crate::mcp::target::{Launch, OnProgress, Target, header_map, setup_error, with_token};
+use crate::mcp::transport_error::{LegacyError, is_closed, is_refused, is_unreachable, root};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::scenario::HttpStyle;
 use crate::process::{Child, ChildCommand};

@@ -3,6 +3,7 @@
 //!
 //! rmcp runs the protocol; what is recorded comes from the wire, because a typed model drops what it does not know.
 
+mod answering;
 mod child;
 mod events;
 mod gateway;
@@ -13,6 +14,7 @@ mod mend;
 mod request;
 mod session;
 mod target;
+mod transport_error;
 mod wire;
 
 pub use gateway::{GatewayFrom, GatewayPlace, SentHeaders, open as open_gateway, open_behind};

@@ -4,19 +4,14 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::Duration;
 
-use rmcp::model::{
-    ClientConfig, ClientRequest, ClientResult, CustomResult, ErrorData, ServerNotification,
-    ServerRequest,
-};
-use rmcp::service::{
-    NotificationContext, PeerRequestOptions, RequestContext, RoleClient, RunningService, Service,
-    ServiceError,
-};
+use rmcp::model::ClientRequest;
+use rmcp::service::{PeerRequestOptions, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Value, json};
 
 use crate::digits;
-use crate::mcp::target::{Observed, Target};
+use crate::mcp::answering::Connection;
+use crate::mcp::transport_error::{LegacyError, causes, is_closed, is_unreachable, root};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
@@ -116,14 +111,6 @@ fn refused(error: ServiceError) -> Refused {
     }
 }
 
-/// Whether the server did not even take the connection.
-pub(super) fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
-    causes(error).any(|it| {
-        it.downcast_ref::<reqwest::Error>()
-            .is_some_and(reqwest::Error::is_connect)
-    })
-}
-
 /// Whether the server does not know the session any more.
 fn is_expired(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|it| {
@@ -142,14 +129,6 @@ fn busy(error: &(dyn Error + 'static)) -> Option<Refused> {
             Some(Refused::Busy(it.status, seconds))
         }
         _ => None,
-    })
-}
-
-/// Whether nothing listens at the server's address.
-pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
-    causes(error).any(|it| {
-        it.downcast_ref::<std::io::Error>()
-            .is_some_and(|it| it.kind() == std::io::ErrorKind::ConnectionRefused)
     })
 }
 
@@ -266,137 +245,4 @@ fn read_answer(result: Value) -> Result<Answer, String> {
 
 pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
     beginning(text, 200)
-}
-
-/// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.
-pub(super) fn root(error: &(dyn Error + 'static)) -> String {
-    let streamable = causes(error).find_map(|it| it.downcast_ref());
-    if let Some(why) = streamable.and_then(in_words) {
-        return why;
-    }
-    let is_http = causes(error).any(<dyn Error>::is::<reqwest::Error>);
-    let cause = if is_http { causes(error).last() } else { None };
-    cause.unwrap_or(error).to_string()
-}
-
-/// What rmcp says of an exchange, in our words; `None` of an error of the HTTP client.
-fn in_words(error: &StreamableHttpError<reqwest::Error>) -> Option<String> {
-    match error {
-        StreamableHttpError::Client(_) => None,
-        StreamableHttpError::UnexpectedServerResponse(why) => Some(why.to_string()),
-        StreamableHttpError::Deserialize(_) => Some("the answer is not an MCP message".to_owned()),
-        other => Some(other.to_string()),
-    }
-}
-
-/// An error and its causes, outermost first.
-fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| cause(*error))
-}
-
-/// rmcp wraps the HTTP client's error without naming it as its source.
-fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
-    match error.downcast_ref() {
-        Some(StreamableHttpError::<reqwest::Error>::Client(client)) => Some(client),
-        _ => error.source(),
-    }
-}
-
-/// Whether the other side had closed its end.
-pub(super) fn is_closed(error: &(dyn Error + Send + Sync + 'static)) -> bool {
-    let streamable = error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
-    matches!(
-        streamable,
-        Some(StreamableHttpError::TransportChannelClosed)
-    ) || (error.downcast_ref::<std::io::Error>())
-        .is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
-}
-
-/// Why it cannot be spoken to, or does not take a message.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum LegacyError {
-    #[error("{0}")]
-    Http(#[source] reqwest::Error),
-    /// A response that takes no message, or is no stream.
-    #[error("{0}")]
-    Answer(String),
-    /// The endpoint does not know the session: what was sent was not executed.
-    #[error("{0}")]
-    SessionLost(String),
-    #[error("its event stream names no endpoint: {0}")]
-    NoEndpoint(String),
-    #[error("it wants messages at {0}, which is another server")]
-    Elsewhere(String),
-    #[error("the message was not taken within {0:?}")]
-    Late(Duration),
-    #[error("the message cannot be written: {0}")]
-    Unwritable(#[source] serde_json::Error),
-}
-
-impl From<reqwest::Error> for LegacyError {
-    fn from(error: reqwest::Error) -> Self {
-        Self::Http(error)
-    }
-}
-
-/// rmcp's side of a session.
-pub(super) type Connection = RunningService<RoleClient, Answering>;
-
-/// A client that answers as another one did; where nothing is known of one, as a client that can do nothing.
-pub(super) struct Answering {
-    config: ClientConfig,
-    observed: Observed,
-    server: String,
-}
-
-impl Answering {
-    pub(super) fn new(mut config: ClientConfig, target: &Target) -> Self {
-        let observed = &target.observed;
-        let recorded = observed.client().map(|it| Value::Object(it.capabilities));
-        if let Some(can) = recorded.and_then(|it| serde_json::from_value(it).ok()) {
-            config.capabilities = can;
-        }
-        Self {
-            config,
-            observed: observed.clone(),
-            server: target.name.clone(),
-        }
-    }
-}
-
-impl Service<RoleClient> for Answering {
-    async fn handle_request(
-        &self,
-        request: ServerRequest,
-        context: RequestContext<RoleClient>,
-    ) -> Result<ClientResult, ErrorData> {
-        let asked = serde_json::to_value(&request).unwrap_or_default();
-        let method = asked["method"].as_str().filter(|it| *it != "ping");
-        let answer = method.and_then(|it| self.observed.answer(it, &asked["params"]));
-        let Some(answer) = answer else {
-            if let Some(method) = method {
-                self.observed.declined(&self.server, method);
-            }
-            return self.config.handle_request(request, context).await;
-        };
-        let refused = || ErrorData::internal_error("the client does not answer that", None);
-        let answer = answer.map_err(|()| refused())?;
-        let error = answer.error.and_then(|it| serde_json::from_value(it).ok());
-        match answer.result {
-            Some(result) => Ok(ClientResult::CustomResult(CustomResult::new(result))),
-            None => Err(error.unwrap_or_else(refused)),
-        }
-    }
-
-    async fn handle_notification(
-        &self,
-        notification: ServerNotification,
-        context: NotificationContext<RoleClient>,
-    ) -> Result<(), ErrorData> {
-        self.config.handle_notification(notification, context).await
-    }
-
-    fn get_info(&self) -> ClientConfig {
-        Service::get_info(&self.config)
-    }
 }

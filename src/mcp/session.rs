@@ -12,8 +12,9 @@ use rmcp::model::{
 use serde_json::Value;
 
 use crate::digits;
+use crate::mcp::answering::Connection;
 use crate::mcp::link::{Link, Linking};
-use crate::mcp::request::{Connection, Refused, excerpt, outcome, request_raw, too_busy};
+use crate::mcp::request::{Refused, excerpt, outcome, request_raw, too_busy};
 use crate::mcp::target::{OnProgress, Target, no_answer, setup_error};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;

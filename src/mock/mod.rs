@@ -5,16 +5,20 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `wire` | JSON-RPC: what a message is, how replies are written |
-//! | `core`, `requests`, `exchange` | pure: a declaration, a state and a request make events and an answer |
-//! | `answers`, `requests`, `recorded` | which response answers a call |
-//! | `resources`, `core`, `requests` | the rest of what a server offers |
-//! | `template`, `state` | `{{references}}`, what the server remembers, and replies with references filled in |
-//! | `exchange` | what goes wrong with a reply |
-//! | `state`, `service`, `receive` | clients, their requests under way, notifications to them |
+//! | `core` | a server as declared, and how it introduces itself |
+//! | `requests` | pure: a declaration, a state and a request make an exchange |
+//! | `exchange` | one request as a series of events, and what goes wrong with its reply |
+//! | `answers` | which response answers a call |
+//! | `recorded` | a server made from a recorded trajectory |
+//! | `resources` | the rest of what a server offers |
+//! | `uri_pattern` | which resource a template means |
+//! | `template` | `{{references}}`, and replies with them filled in |
+//! | `state` | what the server remembers, and what is known of a client |
+//! | `service` | clients, changes from outside, notifications to all |
+//! | `receive` | the messages of a client, and requests under way |
 //! | `call_log` | which tools were called |
 //! | `stdio`, `http` | the fronts |
 //! | `llm` | a stand-in for the API of a model |
-//! | `lock` | locks that outlast a panic |
 
 mod answers;
 mod call_log;
@@ -30,6 +34,7 @@ mod service;
 mod state;
 mod stdio;
 mod template;
+mod uri_pattern;
 mod wire;
 
 use std::fs::File;

@@ -6,17 +6,17 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `secrets` | values known to be secret, and what they are called |
+//! | `secrets` | values known to be secret, what they are called, and those that were met so far |
 //! | `known`, `parts` | what of such a value is secret by itself: the password in an address |
 //! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
 //! | `shapes` | what vendors' keys look like |
-//! | `keys`, `ordinary`, `assigned`, `table` | keys that name secrets, and what they are given in texts |
+//! | `keys`, `assigned`, `table` | keys that name secrets, and what they are given in texts |
 //! | `structure` | masks, columns and pairs in JSON that say which of its places are secret |
 //! | `marked` | objects in texts that say which of their members are secret |
 //! | `encoded` | texts within base64 |
 //! | `find` | one pass over a text that finds all of these |
-//! | `secrets` | the secrets that were met so far: their numbers, and those that are secret wherever they stand |
-//! | `random`, `ordinary` | which values mean nothing but themselves, which only stand where a secret would, and which clearly are none |
+//! | `random` | which values mean nothing but themselves |
+//! | `ordinary` | which only stand where a secret would, and which clearly are none |
 //! | `value` | values at any depth, by their keys |
 //! | `walk` | what is stored: trajectories, calls, stamps |
 //! | `shown` | what is shown: scenarios, results |

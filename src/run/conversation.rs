@@ -1,8 +1,10 @@
 //! The conversation of a run: an agent says, calls and asks everything through it, and it records every step.
 
+mod asking;
 mod merge;
 mod recorded_calls;
 mod reported_requests;
+mod route;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,18 +12,19 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use self::merge::no_such_server;
-pub(super) use self::merge::route;
 pub use self::recorded_calls::Announced;
 pub(super) use self::recorded_calls::tool_call;
 pub use self::reported_requests::ReportedRequest;
+use self::route::no_such_server;
+pub(super) use self::route::route;
 use crate::digits;
 use crate::model::Object;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall, Unsendable};
 use crate::model::usage::ModelRequest;
-use crate::run::again::{AskAgain, Patience, ask_again};
+use crate::run::again::{AskAgain, ask_again};
+use crate::run::busy::Patience;
 use crate::run::limits::{Budget, Clock, SetupError, Stop};
 use crate::run::ports::{Connection, Observer, Progress};
 

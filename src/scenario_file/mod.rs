@@ -20,7 +20,7 @@
 //! | Where may `${…}` stand, and what is put there? And in the configuration file of a proxy? | `expand` |
 //! | How are mock servers, or a model's script, read from a file alone? | `load::mocks` |
 //! | What is a suite file, and where is it read? | `suites` |
-//! | How does a session become a scenario file? | `load::rebase` |
+//! | How does a session become a scenario file? | `load::session` |
 //! | How does what a server offers become one? | `load::first` |
 //!
 //! The rooms need each other in one direction:
@@ -63,7 +63,7 @@ pub use load::find::{Found, find, id_of_folder, plain_file};
 pub use load::first::{FirstCall, FirstScenario, first_scenario};
 pub use load::loader::{Loaded, Options, check, load};
 pub use load::mocks::{LoadedLlm, LoadedMocks, llm, mock_tool, mocks};
-pub use load::rebase::{Session, SessionCall, session_scenario};
+pub use load::session::{Session, SessionCall, session_scenario};
 pub use load::would_read::{Wanted, WouldRead};
 pub use scenario::hash::{Fingerprints, agent_hash, agent_parts, scenario_hash};
 pub use servers::client_config::{

@@ -16,7 +16,7 @@ use crate::model::trouble::Trouble;
 use crate::scenario_file::decode::values::{Amount, Count, Fraction, Timeout, Wait, Word};
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, Named, choose, schema, section};
 use crate::scenario_file::file::document::given;
-use crate::scenario_file::servers::server::HookSection;
+use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::parse::parse;

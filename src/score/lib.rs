@@ -48,9 +48,8 @@ mod values;
 mod verdict;
 mod work;
 
-pub use by_hand::learned::{
-    KnownCall, check_path, check_tokens, idle_after, idle_rules, sweeping_rules, unknown_places,
-};
+pub use by_hand::learned::{check_tokens, unknown_places};
+pub use by_hand::rules::{KnownCall, check_path, idle_after, idle_rules, sweeping_rules};
 pub use catalogue::drift::is_renamed;
 pub use catalogue::guess::{Guess, guess_arguments, other_arguments};
 pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};

@@ -13,7 +13,7 @@ use super::wire::{
     ResultList, ResultQuery, RunEntry, RunList, RunReply, RunRequest, Statistics, Status,
     WrittenCase,
 };
-use super::{Problem, Server, cases, commands, dashboard, health, results, run};
+use super::{Problem, Server, cases, commands, dashboard, health, listen, results, run};
 use crate::published::result::ResultDocument;
 
 /// A route.
@@ -260,7 +260,7 @@ pub(super) const ROUTES: &[Route] = &[
                 "What everything that runs is doing, as it happens; `Last-Event-ID` resumes",
             ),
             of::<Health>,
-            || get(health::events),
+            || get(listen::events),
         )
     },
     act(

@@ -19,7 +19,7 @@ use crate::model::{Object, placeholder};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
 use crate::scenario_file;
-use crate::suite::addresses::{pairs, query};
+use crate::suite::secrets::{pairs, query};
 
 /// An agent that may be chosen in place of a scenario's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use crate::model::stamp::{DIRTY, Git, Servers};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
-use crate::suite::addresses::pairs;
 use crate::suite::prepare::{Held, State, Wanted, building, log_of_image};
+use crate::suite::secrets::pairs;
 use crate::suite::source::folder_that_is_there;
 use crate::suite::{SuiteContext, recorded};
 

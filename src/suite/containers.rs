@@ -15,11 +15,12 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
 use crate::run::{Observer, Progress, SetupError};
 use crate::scenario_file;
-use crate::suite::addresses::{self, Addresses, Places, pairs};
+use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::behind::BehindPlace;
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
+use crate::suite::secrets::pairs;
 use crate::suite::{SuiteContext, source};
 
 /// How often, and how far apart, it is looked again whether a container has ended when a call found nobody there.

@@ -11,7 +11,8 @@ use crate::process::{ChildCommand, printed};
 use crate::redact::Secrets;
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::addresses::{Addresses, Places, options};
+use crate::suite::addresses::{Addresses, Places};
+use crate::suite::secrets::options;
 use crate::suite::suite_context::SuiteContext;
 
 /// How long a command may take.

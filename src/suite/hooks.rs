@@ -16,7 +16,7 @@ use crate::process::{ChildCommand, Logged};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::addresses::{options, pairs};
+use crate::suite::secrets::{options, pairs};
 
 /// How long the commands after a run may still take once the program is asked to stop.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
-//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `side_by_side` lets another version take the part of the baseline; `evaluating` and `run_environment` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run, and `finished` has it all.
+//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `side_by_side` lets another version take the part of the baseline; `evaluating` and `run_environment` let evaluators look at it while it stands; `judge` and `outcome` say what came of a run, and `finished` has it all.
 //!
 //! # Example
 //!
@@ -48,6 +48,7 @@ mod direct;
 pub(crate) mod evaluating;
 pub(crate) mod execute;
 mod expect;
+mod finished;
 mod header_commands;
 pub(crate) mod hooks;
 mod introduction;
@@ -77,6 +78,7 @@ pub(crate) mod run_context;
 mod run_environment;
 mod run_folder;
 mod schedule;
+mod secrets;
 mod series;
 mod servers;
 mod settings;
@@ -97,6 +99,7 @@ pub use self::compare::compare;
 pub use self::depends::{Depends, depends, started_by};
 pub use self::direct::compare_direct;
 pub use self::expect::{measure_alone, run};
+pub use self::finished::{Files, Finished, Sides};
 pub use self::introduction::{Introduction, Tried, introduce};
 pub use self::judge_check::{
     CheckSettings, CheckedExample, CheckedJudge, check_judge, verdict_words,
@@ -106,7 +109,7 @@ pub use self::matrix::matrix;
 pub use self::measuring::{
     accepted_figures, check_measurement, place_secrets, search_secrets, usual_place,
 };
-pub use self::outcome::{Error, Files, Finished, Sides};
+pub use self::outcome::Error;
 pub use self::play::Suite;
 pub use self::questions::{Short, WriteSettings, Written, write_questions};
 pub use self::record::record;

@@ -11,12 +11,11 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::finished::LaidDown;
 use super::hooks::{self, SetUp};
 use super::kept_results::KeptResults;
 use super::measuring::{Doing, measured};
-use super::outcome::{
-    LaidDown, broken, caught, disabled, not_started, result, unavailable, without_verdict,
-};
+use super::outcome::{broken, caught, disabled, not_started, result, unavailable, without_verdict};
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
 use super::suite_context::SuiteContext;

@@ -23,10 +23,10 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
 use crate::sql::{self, Database, Query, Rows};
-use crate::suite::addresses::{options, pairs};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::left_files::LeftFiles;
 use crate::suite::llm_judge::{NO_JUDGE, without_secrets};
+use crate::suite::secrets::{options, pairs};
 
 /// What evaluators of a scenario may ask besides its run.
 #[derive(Debug, Default)]

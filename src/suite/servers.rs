@@ -10,8 +10,9 @@ use crate::process::ChildCommand;
 use crate::redact::{Secrets, handed_on};
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::addresses::{self, Addresses, options, pairs, query};
+use crate::suite::addresses::{self, Addresses};
 use crate::suite::header_commands::PrintedHeaders;
+use crate::suite::secrets::{options, pairs, query};
 use crate::suite::started::{Port, Program};
 use crate::suite::suite_context::SuiteContext;
 

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::addresses::Addresses;
-use super::outcome::{Error, Files, Finished, LaidDown, Sides};
+use super::finished::{Files, Finished, LaidDown, Sides};
+use super::outcome::Error;
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};

@@ -3,8 +3,8 @@
 //!
 //! | file | what happens there |
 //! |---|---|
-//! | `format` | the folder it works in, and its configuration |
-//! | `format`, `names` | how agents that are known want to be started, and what they call servers and tools |
+//! | `format` | how agents that are known want to be started, their configuration, and the folder they work in |
+//! | `names` | what they call servers and tools |
 //! | `stream` | readers of what it prints, one file per format |
 //! | `stream/events`, `output_recorder` | the events in that output, and how they are recorded |
 

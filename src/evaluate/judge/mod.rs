@@ -2,14 +2,11 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `case` | what is put before a judge: a run, as far as what was said and done in it |
-//! | `case` | what keeps the words of the judged apart from the instructions to the judge |
-//! | `case` | long texts cut down to what may matter |
+//! | `case` | what is put before a judge: what was said and done in a run, cut down to what may matter, and kept apart from the instructions |
 //! | `prompt` | the instructions and the question to a judge |
 //! | `form` | the form in which it answers, and how strictly that is read |
-//! | `agreement` | what several votes say together |
 //! | `ask` | asks it, remembers what it said, and keeps within its budget |
-//! | `agreement` | how far its verdicts are those of people, and how far they hang on what should not matter |
+//! | `agreement` | what several votes say together, how far its verdicts are those of people, and how far they hang on what should not matter |
 
 mod agreement;
 mod ask;

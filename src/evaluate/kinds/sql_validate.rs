@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::exact_match::{STORED, differences, not_asked};
-use crate::evaluate::finding::Finding;
+use super::exact_match::differences;
+use crate::evaluate::finding::{Finding, STORED, not_asked};
 use crate::evaluate::subject::Subject;
 use crate::model::evaluator::{SqlValidate, WantedRow, WantedRows};
 use crate::model::number::compare;

@@ -4,8 +4,9 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 
-use super::answers::{self, regex};
+use super::answers;
 use super::exact_match::has;
+use super::pattern::regex;
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::evaluate::tools::{Offer, call_name, counts, is_named, numbered, unsendable};

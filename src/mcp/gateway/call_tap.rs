@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::again::{Again, Asker, Read};
-use super::place::{GATEWAY_ERROR, SentHeaders, error};
+use super::passed_on::SentHeaders;
+use super::place::{GATEWAY_ERROR, error};
 use crate::digits;
 use crate::json;
 use crate::mcp::request::outcome;

@@ -29,9 +29,10 @@ use crate::http_server::{
 };
 use crate::mcp::http::LONGEST_BODY;
 use crate::mcp::legacy::{self, Inbox, Outbox};
-use crate::mcp::request::{outcome, root};
+use crate::mcp::request::outcome;
 use crate::mcp::session::{Listing, METHOD_NOT_FOUND};
 use crate::mcp::target::{no_answer, setup_error};
+use crate::mcp::transport_error::root;
 use crate::mcp::wire::{Message, Reply, Wire, read};
 use crate::model::Object;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};

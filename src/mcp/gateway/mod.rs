@@ -3,20 +3,20 @@
 //!
 //! | file | what happens there |
 //! |---|---|
-//! | `call_tap` | recognises tool calls and finds their answers |
-//! | `call_tap` | which tools are listed to the agent |
-//! | `again`, `proxy` | reads are asked again, where recording wants that |
-//! | `front`, `place` | how the gateway itself speaks with agents, and how long it waits |
-//! | `place` | where the gateway is reached, and by whom alone |
-//! | `place` | headers that arrive behind a server and were sent to it |
+//! | `call_tap` | recognises tool calls and finds their answers, and which tools are listed to the agent |
+//! | `again` | reads are asked again, where recording wants that |
+//! | `front` | HTTP with agents |
+//! | `place` | where the gateway is reached, and by whom alone; its own errors, and how long it waits |
+//! | `passed_on` | headers that arrive behind a server and were sent to it |
 //! | `proxy` | servers that speak HTTP |
-//! | `launcher`, `piped` | servers that are child processes or speak the older HTTP with SSE, and their sessions |
-//! | `launcher` | requests of the gateway's own in these sessions |
+//! | `launcher` | servers that are child processes or speak the older HTTP with SSE, and requests of the gateway's own to them |
+//! | `piped` | a session with one of these |
 
 mod again;
 mod call_tap;
 mod front;
 mod launcher;
+mod passed_on;
 mod piped;
 mod place;
 mod proxy;
@@ -37,7 +37,8 @@ use tokio_util::sync::CancellationToken;
 use self::again::Again;
 use self::call_tap::CallTap;
 use self::launcher::{Launcher, Source};
-pub use self::place::{From as GatewayFrom, GatewayPlace, SentHeaders};
+pub use self::passed_on::SentHeaders;
+pub use self::place::{From as GatewayFrom, GatewayPlace};
 use self::place::{GATEWAY_ERROR, error};
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, from_own_pages, is_secret, respond, same_site};

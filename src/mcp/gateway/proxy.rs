@@ -26,8 +26,9 @@ use crate::http_client;
 use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
 use crate::mcp::events::Events;
 use crate::mcp::http::{Head, LONGEST_BODY, busy};
-use crate::mcp::request::{LOST_SESSION, is_unreachable, outcome, root, too_busy};
+use crate::mcp::request::{LOST_SESSION, outcome, too_busy};
 use crate::mcp::target::{no_answer, setup_error, with_token};
+use crate::mcp::transport_error::{is_unreachable, root};
 use crate::mcp::wire::{Message, NOT_UTF8, Wire, key, read_bytes};
 use crate::model::trajectory::{FailureKind, Outcome};
 

@@ -1,10 +1,8 @@
-//! The texts, answers and commands of evaluators, and exact matches.
+//! Parts that evaluators of several kinds share: the texts and values that are compared, the answers that are meant, and both in titles.
 
 use serde_json::Value;
 
 use crate::Object;
-use crate::hook::Hook;
-use crate::json_path::JsonPath;
 
 /// A text or value of an evaluator that is compared with what a run holds, and so must be without secrets as that is.
 #[derive(Debug)]
@@ -42,45 +40,6 @@ impl AnswerOf {
     }
 }
 
-/// An answer, or the agent's last words, is compared with a value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExactMatch {
-    /// The answer; `None` for the agent's last words.
-    pub answer: Option<AnswerOf>,
-    /// The place in it that is compared; all of it unless given.
-    pub path: Option<JsonPath>,
-    pub value: Value,
-    pub likeness: Likeness,
-}
-
-/// How like two values must be.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Likeness {
-    /// The same text, character for character.
-    Exact,
-    /// The same JSON: the order of keys does not matter, and `1` is `1.0`.
-    #[default]
-    Deep,
-    /// All that is expected is there; more may be.
-    Partial,
-}
-
-impl ExactMatch {
-    pub(super) fn words(&self) -> String {
-        let what = match &self.answer {
-            Some(of) => format!("the answer{}", of.words()),
-            None => "final_text".to_owned(),
-        };
-        let at = (self.path.as_ref()).map_or_else(String::new, |it| format!(" at {it}"));
-        let verb = match self.likeness {
-            Likeness::Exact => "is exactly",
-            Likeness::Deep => "is",
-            Likeness::Partial => "has",
-        };
-        format!("{what}{at} {verb} {}", value(&self.value))
-    }
-}
-
 /// The longest text or value in a title, in characters.
 const SHOWN: usize = 60;
 
@@ -101,23 +60,5 @@ fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
-    }
-}
-
-/// A program of the author's that is given the run and says whether it is right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandEvaluator {
-    pub run: Hook,
-}
-
-impl CommandEvaluator {
-    /// The program's name, without its folder.
-    pub fn program(&self) -> &str {
-        let program = self.run.command.first().map_or("", String::as_str);
-        program.rsplit('/').next().unwrap_or(program)
-    }
-
-    pub(super) fn words(&self) -> String {
-        format!("the command {}", quoted(self.program()))
     }
 }

@@ -1,10 +1,10 @@
-//! Files that a run leaves, and JSON that must satisfy a schema.
+//! Files that a run leaves.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::compared::{AnswerOf, EvaluatorText};
+use super::compared::EvaluatorText;
 use super::text::TextMatch;
 
 /// What is said of a file after the run.
@@ -66,36 +66,5 @@ impl FileEvaluator {
             said.push("is there".to_owned());
         }
         format!("the file \"{}\" {}", self.file.written, said.join(", "))
-    }
-}
-
-/// What was said, or left, is validated against a JSON Schema.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SchemaValidate {
-    pub source: SchemaSource,
-    pub schema: Value,
-}
-
-/// Where the JSON is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SchemaSource {
-    /// In these answers: their structured content, else their text.
-    Answer(AnswerOf),
-    /// In their structured content alone.
-    Structured(AnswerOf),
-    /// In the agent's last words, by itself or in a fence.
-    FinalText,
-    File(FilePlace),
-}
-
-impl SchemaValidate {
-    pub(super) fn words(&self) -> String {
-        let what = match &self.source {
-            SchemaSource::Answer(of) => format!("the answer{}", of.words()),
-            SchemaSource::Structured(of) => format!("the structured content{}", of.words()),
-            SchemaSource::FinalText => "final_text".to_owned(),
-            SchemaSource::File(file) => format!("the file \"{}\"", file.written),
-        };
-        format!("{what} is valid by its schema")
     }
 }

@@ -3,11 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::compared::{AnswerOf, CommandEvaluator, EvaluatorText, ExactMatch, quoted};
-use super::file::{FileEvaluator, FilePlace, SchemaSource, SchemaValidate};
+use super::command::CommandEvaluator;
+use super::compared::{AnswerOf, EvaluatorText, quoted};
+use super::exact_match::ExactMatch;
+use super::file::{FileEvaluator, FilePlace};
+use super::schema_validate::{SchemaSource, SchemaValidate};
 use super::sql_validate::SqlValidate;
 use super::text::{TextEvaluator, TextSource};
-use super::tool_calls::{ToolCalls, TraceNoErrors, Within};
+use super::tool_calls::ToolCalls;
+use super::within::{TraceNoErrors, Within};
 use crate::judge::LlmJudge;
 use sha2::{Digest as _, Sha256};
 

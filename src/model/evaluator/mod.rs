@@ -2,18 +2,24 @@
 //!
 //! Each kind has a type here, and an arm of [`EvaluatorKind`].
 
+mod command;
 mod compared;
+mod exact_match;
 mod file;
 mod kind;
+mod schema_validate;
 mod sql_validate;
 mod text;
 mod tool_calls;
+mod within;
 
-pub use self::compared::{AnswerOf, CommandEvaluator, EvaluatorText, ExactMatch, Likeness};
-pub use self::file::{FileEvaluator, FilePlace, FileRoot, SchemaSource, SchemaValidate};
+pub use self::command::CommandEvaluator;
+pub use self::compared::{AnswerOf, EvaluatorText};
+pub use self::exact_match::{ExactMatch, Likeness};
+pub use self::file::{FileEvaluator, FilePlace, FileRoot};
 pub use self::kind::{Evaluator, EvaluatorKind, KINDS, KindWords, Role};
+pub use self::schema_validate::{SchemaSource, SchemaValidate};
 pub use self::sql_validate::{SqlQuestion, SqlValidate, WantedRow, WantedRows};
 pub use self::text::{TextEvaluator, TextMatch, TextSource};
-pub use self::tool_calls::{
-    AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, TraceNoErrors, WantedCall, Within,
-};
+pub use self::tool_calls::{AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall};
+pub use self::within::{TraceNoErrors, Within};

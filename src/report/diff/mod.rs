@@ -6,12 +6,11 @@
 //! | `structure` | two JSON values: members by name, elements by content, wherever they stand |
 //! | `words` | two texts: which lines, and which words of them, the other lacks |
 //! | [`lines`] | the lines of a page, equal ones folded away around each change |
-//! | `writer` | such lines as they are written, as many as there is room for |
-//! | `values`, `texts` | two values, or two texts, as such lines |
-//! | `values` | what has nothing beside it, or nothing in common with that |
+//! | `writer` | such lines as they are written, as many as there is room for, and what is known to vary, and so is no news |
+//! | `values` | two values as such lines, also where one has nothing beside it, or nothing in common with that |
+//! | `texts` | two texts as such lines |
 //! | `grouped` | counts as people read them |
 //! | `value_lines` | a value as lines of JSON |
-//! | `writer` | what is known to vary, and so is no news |
 //!
 //! Work and lines are bounded whatever the values are.
 

@@ -1,11 +1,9 @@
-//! Results over time: what is made of them, and how it is shown.
+//! Results over time: what is made of them, how it is shown, and their numbers in words, as the table and the page have them.
 //!
 //! | file | what is there |
 //! |---|---|
 //! | `measure` | results to [`HistoryDocument`]: rates, medians, the first bad run, slowdowns |
-//! | `terminal` | the table, with courses of signs |
-//! | `words` | numbers in words, as the table and the page have them |
-//! | `terminal` | a line per result |
+//! | `terminal` | the table, with courses of signs, and a line per result |
 //!
 //! Its page is [`html::history`](crate::html::history).
 

@@ -1,4 +1,4 @@
-//! The page of one scenario.
+//! The page of one scenario: its score, its calls at a glance, the tools that changed, calls made directly, and commands to go on with.
 
 use askama::Template;
 

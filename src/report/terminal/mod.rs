@@ -2,12 +2,10 @@
 //!
 //! | file | what it writes |
 //! |---|---|
-//! | `whole` | the report of a command |
-//! | `whole` | a failure at the moment it happens |
+//! | `whole` | the report of a command, a failure at the moment it happens, and in one line scenarios that were not run for the same reason |
 //! | `scenario_line` | one line per scenario, or two where the terminal is narrow |
 //! | `below` | what stands below such a line, repeated runs and direct calls with it |
 //! | `causes` | what failed and changed, each cause once |
-//! | `whole` | scenarios that were not run for the same reason, in one line |
 //! | `summary` | the last lines: the counts, and what to do |
 //! | `page` | the text itself: colours, signs, the width |
 

@@ -1,14 +1,18 @@
 //! The `evaluators`: what a run should be.
 //!
 //! - `section`: an evaluator, with its types and the keys that all have.
-//! - `text`: which answers are meant. `schema_validate`: a JSON Schema, inline or in a file.
+//! - `text`: also the answers that are meant. `schema`: a JSON Schema, inline or in a file.
 
+mod command;
 mod exact_match;
+mod file;
 pub(in crate::scenario_file) mod llm_judge;
+mod schema;
 mod schema_validate;
 mod section;
 mod sql_validate;
 mod text;
 mod tool_calls;
+mod within;
 
 pub(in crate::scenario_file) use self::section::EvaluatorSection;

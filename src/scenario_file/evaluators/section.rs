@@ -1,21 +1,18 @@
 //! An evaluator, with its types and the keys that all have.
 
+use super::command::CommandKeys;
 use super::exact_match::ExactMatchKeys;
+use super::file::FileKeys;
 use super::llm_judge::StandardKeys;
-use super::schema_validate::{FileKeys, SchemaKeys};
+use super::schema_validate::SchemaKeys;
 use super::sql_validate::SqlKeys;
 use super::text::TextKeys;
 use super::tool_calls::ToolCallsKeys;
-use crate::model::evaluator::{
-    CommandEvaluator, Evaluator, EvaluatorKind, Role, TraceNoErrors, Within,
-};
-use crate::model::hook::Hook;
+use super::within::{TraceKeys, WithinKeys};
+use crate::model::evaluator::{Evaluator, EvaluatorKind, Role};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
-use crate::scenario_file::decode::template::{
-    Given, Template, command_line, given_pairs, marked_names,
-};
-use crate::scenario_file::decode::values::{Amount, Timeout, Times, Weight, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section};
+use crate::scenario_file::decode::values::{Weight, Word};
+use crate::scenario_file::decode::{At, NO_HINT, choice, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// One check on a run.
@@ -211,112 +208,5 @@ impl EvaluatorSection {
             line: is_own.then_some(at.line),
             kind,
         })
-    }
-}
-
-section! {
-    /// A program that judges a run. It gets the run as JSON on its stdin, and writes `{"passed", "score", "message", "details"}` to its stdout; `mcp-eval schema` has the schemas of both. `${NAME}` is an environment variable.
-    CommandKeys {
-        /// The program and its arguments. A relative path with a `/` belongs to this file's folder.
-        command: At<Vec<Template>>,
-        /// The folder the program works in, relative to this file.
-        cwd: Option<Template<Word>>,
-        /// Environment variables for the program.
-        env: Option<Named<Given>>,
-        /// How long it may take; 60s unless given.
-        timeout: Option<Timeout>,
-    }
-}
-
-impl CommandKeys {
-    /// The names of values that are marked as secret.
-    pub(super) fn marked(&self) -> impl Iterator<Item = String> {
-        marked_names(self.env.as_ref())
-    }
-
-    pub(super) fn command(&self, at: Mark, findings: &mut Findings) -> Option<CommandEvaluator> {
-        let cwd = self.cwd.as_ref();
-        Some(CommandEvaluator {
-            run: Hook {
-                command: command_line(&self.command, findings)?,
-                cwd: cwd.map(|it| findings.folder(at).join(&it.0)),
-                env: given_pairs(self.env.as_ref()),
-                timeout: self.timeout.map_or(Hook::TIMEOUT, |it| it.0),
-            },
-        })
-    }
-}
-
-section! {
-    /// Nothing goes wrong on the way: no call fails, none breaks the protocol, and no answer that is marked as fine says that it is an error. Calls that are expected to fail (`is_error`) may.
-    TraceKeys {
-        /// How many failed calls are forgiven because a later one of the same tool is fine; 0 unless given.
-        max_retries: Option<Times>,
-        /// Whether a run that calls nothing passes; unless given, it does where `expected_trajectory` is an empty list.
-        allow_empty: Option<bool>,
-    }
-}
-
-impl TraceKeys {
-    pub(super) fn trace_no_errors(&self) -> TraceNoErrors {
-        TraceNoErrors {
-            max_retries: self.max_retries.map_or(0, |it| it.0),
-            allow_empty: self.allow_empty,
-        }
-    }
-}
-
-section! {
-    /// What a run may take: all that is given must hold.
-    WithinKeys, checked by check {
-        /// How many tool calls it may make.
-        steps: Option<Times>,
-        /// How long it may take, setup included.
-        duration: Option<Timeout>,
-        /// How long a call may take: 95 of 100, which of fewer than 20 is every one. With `--repeat`, those of all runs together.
-        call_duration: Option<Timeout>,
-        /// The tool whose calls `call_duration` is about; all tools unless given.
-        tool: Option<At<Word>>,
-        /// How many tokens the model may use, in and out.
-        tokens: Option<Times>,
-        /// What the model may cost, in the currency of `agent.price`.
-        cost: Option<Amount>,
-    }
-}
-
-fn check(section: &WithinKeys, at: Mark, findings: &mut Findings) {
-    let given = section.steps.is_some()
-        || section.duration.is_some()
-        || section.call_duration.is_some()
-        || section.tokens.is_some()
-        || section.cost.is_some();
-    if !given {
-        let hint = "give `steps`, `duration`, `call_duration`, `tokens` or `cost`";
-        findings.error(at, "limits nothing", Some(hint));
-    }
-    if let Some(tool) = section
-        .tool
-        .as_ref()
-        .filter(|_| section.call_duration.is_none())
-    {
-        let message = "`tool` means nothing without `call_duration`";
-        findings.error(tool.at, message, Some("say how long its calls may take"));
-    }
-}
-
-impl WithinKeys {
-    pub(super) fn tool(&self) -> Option<(Mark, &str)> {
-        self.tool.as_ref().map(|it| (it.at, it.0.as_str()))
-    }
-
-    pub(super) fn within(&self) -> Within {
-        Within {
-            steps: self.steps.map(|it| it.0),
-            duration: self.duration.map(|it| it.0),
-            call_duration: self.call_duration.map(|it| it.0),
-            tool: self.tool.as_ref().map(|it| it.0.clone()),
-            tokens: self.tokens.map(|it| it.0.into()),
-            cost: self.cost.map(|it| it.0),
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! `type: tool-calls`.
 
-use super::schema_validate::SchemaValue;
+use super::schema::SchemaValue;
 use crate::model::Object;
 use crate::model::evaluator::{
     AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,

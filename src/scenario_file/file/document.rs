@@ -21,10 +21,11 @@ use crate::scenario_file::measured::{
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::{MockSection, SERVER_LISTS};
 use crate::scenario_file::servers::container::ContainerSection;
+use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
-use crate::scenario_file::servers::server::{
-    HookSection, ServerKind, ServerSection, SourceSection, UpstreamKind, UpstreamSection,
-};
+use crate::scenario_file::servers::server::{ServerKind, ServerSection};
+use crate::scenario_file::servers::source::SourceSection;
+use crate::scenario_file::servers::upstream::{UpstreamKind, UpstreamSection};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;

@@ -1,8 +1,7 @@
 //! The sections of a scenario file.
 //!
-//! - `document`: all of them.
-//! - `scoring`: the section `scoring`. `document`: the file as a whole, with its small sections.
-//! - `document`: the document once more, as JSON Schema.
+//! - `document`: the file as a whole, with its small sections, and once more as JSON Schema.
+//! - `scoring`: the section `scoring`.
 
 pub(super) mod document;
 pub(super) mod scoring;

@@ -1,9 +1,8 @@
 //! Declarations of mock servers and stand-ins for models: what they offer and answer.
 //!
-//! - `server`: a section of `mcp_interactions`. `resources`: what it offers besides tools.
-//! - `responses`: one prepared answer, and when it is given; `steps`: what happens before; `content`: what it holds; `steps`:
-//!   what goes wrong with it.
-//! - `server`: what looks like a reference and is none.
+//! - `server`: a section of `mcp_interactions`, and what looks like a reference there and is none. `resources`: what it offers besides tools.
+//! - `responses`: one prepared answer, and when it is given; `steps`: what happens before, and what goes wrong with it; `content`: what it
+//!   holds.
 //! - `llm`: the section `llm_interactions`.
 
 pub(super) mod content;

@@ -22,8 +22,9 @@ use crate::scenario_file::load::config::{ConfigFile, Usual};
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::measured::Kind;
+use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
-use crate::scenario_file::servers::server::{HookSection, ServerSection};
+use crate::scenario_file::servers::server::ServerSection;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 impl Document {

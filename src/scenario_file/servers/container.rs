@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 
 use super::ready::ReadySection;
-use super::server::{PrepareKeys, check_folder, check_prepare};
+use super::source::{PrepareKeys, check_folder, check_prepare};
 use crate::model::container::{Build, Container, Image, Keep, Mount, MountSource, Reset};
 use crate::scenario_file::decode::template::{
     Given, SOURCE_DIR, Template, given_pairs, marked_names, mentions, pairs,

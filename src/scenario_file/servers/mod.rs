@@ -1,15 +1,16 @@
 //! Servers of a scenario, and the proof that they can be asked.
 //!
-//! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
-//!   `client_config`: what clients write there for variables.
-//!   `client_config`: those of it that are for the folder somebody works in.
-//! - `server`: a section of `upstreams`.
-//! - `server`: which of them a scenario names.
+//! - `server`: a section of `servers`, and which of them a scenario names. `upstream`: a section of `upstreams`.
+//! - `client_config`: servers of the configuration of an MCP client, also those for the folder somebody works in, and what clients write
+//!   there for variables.
 //! - `container`: the section `docker`.
-//! - `server`: the section `source`, and what is done before something is started or built.
-//! - `ready`: the sections `ready`. `server`: the sections `before` and `after`.
+//! - `source`: the section `source`, and what is done before something is started or built.
+//! - `ready`: the sections `ready`. `hook`: the sections `before` and `after`.
 
 pub(super) mod client_config;
 pub(super) mod container;
+pub(super) mod hook;
 pub(super) mod ready;
 pub(super) mod server;
+pub(super) mod source;
+pub(super) mod upstream;

@@ -1,15 +1,17 @@
 //! Changes that a proxy makes to answers: those that the agent got, beside those that the servers behind gave.
 //!
 //! - `answer`: what became of an answer, of its text, and of a value within.
-//! - `answer`: what the proxy says of the tools behind it.
+//! - `tool`: what the proxy says of the tools behind it.
 
 mod answer;
+mod tool;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use self::answer::{findings, tool};
+use self::answer::findings;
+use self::tool::tool;
 use crate::text::excerpt;
 use model::call::{FailureKind, Outcome, ToolCall};
 use model::direct::{Cost, Direct, DirectCall};

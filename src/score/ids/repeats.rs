@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::response::outcome::Broken;
 use crate::text::key;
 use crate::text::token::{LONG, tokens};
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::path::{covers_path, escape};
 use crate::values::same::DEPTH;
 use model::learned::{Repeat, TokenKind};

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::by_hand::learned::NOTHING;
 use crate::text::{excerpt, key, times, watch};
+use crate::values::embedded::embedded;
 use crate::values::kind::{self, reduced};
-use crate::values::memo::embedded;
 use crate::values::number;
 use crate::values::path::escape;
 use crate::values::same::{DEPTH, same};

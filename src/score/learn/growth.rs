@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::text::at_least::is_at_least;
 use crate::text::{excerpt, key};
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::path::escape;
 use crate::values::same::{DEPTH, same};
 use crate::values::{mask, number};

@@ -7,7 +7,7 @@ use crate::pairing::calls::view;
 use crate::response::in_band::in_band_error;
 use crate::scores::polls::Polled;
 use crate::text::excerpt;
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use model::learned::Varying;
 use model::rules::Rules;
 use model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};

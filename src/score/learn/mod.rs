@@ -1,11 +1,10 @@
 //! Natural variation, as several takes of one script show it.
 //!
-//! - `left_behind`: the calls of a take, polls counting once.
 //! - `differing`: where the answers to one request differ, place by place.
 //! - `elements`: what the elements of lists have in common. `any_order`: lists of rows that come in any order.
 //! - `wording`: what varies in the wording of one text.
-//! - `left_behind`: what one take left behind for a later one. `own_values`: the values that show it. `growth`: answers that grew because of
-//!   it.
+//! - `left_behind`: what one take left behind for a later one, and the calls of a take, polls counting once. `own_values`: the values that
+//!   show it. `growth`: answers that grew because of it.
 //! - `upstream`: what varies behind the server under test.
 //! - `ignored`: a place that people say varies.
 //! - `known`: what an earlier recording knows, carried over to a later one.

@@ -1,8 +1,8 @@
 //! Matching the elements of two lists.
 //!
-//! - `align`: in order, with the highest total similarity. `edits`: the elements two lists have in common.
+//! - `align`: in order, with the highest total similarity, the elements without a partner, too; and how the work of comparing is divided.
+//! - `edits`: the elements two lists have in common.
 //! - `assign`: one to one in any order.
-//! - `align`: the elements without a partner, too, and how the work of comparing two lists is divided.
 
 pub(super) mod align;
 pub(super) mod assign;

@@ -7,7 +7,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::text::words::{self, Words};
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::number::{self, count};
 use crate::values::same::{self, View, hash_of, same};
 use crate::work::Work;

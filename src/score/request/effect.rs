@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::text::clock::Clock;
 use crate::text::variation::{self, How, What};
 use crate::text::{excerpt, words};
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::number;
 use crate::values::path::escape;
 use crate::values::same::{self, same};

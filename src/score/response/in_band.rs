@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::text::excerpt;
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::DEPTH;
 use model::rules::{ErrorSign, ErrorSigns, Rules};

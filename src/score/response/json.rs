@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use crate::lists::align::{self, Counted, Plan, with_retyped};
 use crate::text::{excerpt, words};
+use crate::values::embedded::{Documents, is_too_dense, looks_like_json};
 use crate::values::kind::{article, kind};
-use crate::values::memo::{self, Documents, Memo};
+use crate::values::memo::{self, Memo};
 use crate::values::number::{self, ALMOST, count, share};
 use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::{self, View, same};
@@ -281,10 +282,7 @@ impl<'a> Walk<'a> {
             return 1.0;
         }
         // Texts that are equal after masking need not be parsed.
-        if memo::looks_like_json(b)
-            && b.len().max(c.len()) <= SHORT
-            && mask::text(b) == mask::text(c)
-        {
+        if looks_like_json(b) && b.len().max(c.len()) <= SHORT && mask::text(b) == mask::text(c) {
             return 1.0;
         }
         if self.findings.is_some() {
@@ -315,7 +313,7 @@ impl<'a> Walk<'a> {
             if let Some(c_json) = self.memo.document(c) {
                 return self.embedded_documents(&b_json, &c_json, share);
             }
-            is_json_gone = !memo::is_too_dense(c);
+            is_json_gone = !is_too_dense(c);
         }
         match plain {
             Some(step) => self.at(step, |walk| walk.plain_texts(b, c, share, is_json_gone)),
@@ -335,7 +333,7 @@ impl<'a> Walk<'a> {
         let similarity = match self.context.mode {
             Responses::Exact => 0.0,
             // Such texts have no words to compare.
-            _ if memo::is_too_dense(b) || memo::is_too_dense(c) => coarse::texts(b, c),
+            _ if is_too_dense(b) || is_too_dense(c) => coarse::texts(b, c),
             _ => words::similarity(&b_masked, &c_masked),
         };
         // The same words with other capitals, signs or blanks between them are not the same text.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::text::{excerpt, words};
+use crate::values::embedded::{embedded, looks_like_json};
 use crate::values::mask;
-use crate::values::memo::{embedded, looks_like_json};
 use crate::values::path::Step;
 use crate::values::same::same;
 use model::digits;

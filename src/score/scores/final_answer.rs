@@ -9,7 +9,7 @@ use crate::ids::id_translation::IdTranslation;
 use crate::response::json::Context;
 use crate::response::outcome::{self, Response};
 use crate::scores::polls::Poll;
-use crate::values::memo::{Documents, embedded};
+use crate::values::embedded::{Documents, embedded};
 use crate::values::path::{Pattern, patterns};
 use crate::work::Work;
 use model::learned::Learned;

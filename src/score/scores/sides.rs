@@ -18,7 +18,7 @@ use crate::response::stable::{Known, Terms};
 use crate::response::{beside, breach, outcome};
 use crate::scores::polls::Polled;
 use crate::text::clock::Clock;
-use crate::values::memo::Documents;
+use crate::values::embedded::Documents;
 use crate::values::path::{self, Pattern};
 use crate::work::Work;
 use model::comparison::{self, ArgumentDifference, Pair, RequestScore, Row};

@@ -5,8 +5,8 @@
 //!   `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
 //! - `times`: times as texts say them. `lengths`: lengths of time. `clock`: whether a time has merely moved with the clock.
-//! - `generated`, `key`: which pieces and keys look made up by a server.
-//! - `key`: what the key of a value says of it. `excerpt`: short pieces of long values, for people.
+//! - `generated`: which pieces look made up by a server. `key`: which keys do, and what the key of a value says of it.
+//! - `excerpt`: short pieces of long values, for people.
 
 pub(super) mod at_least;
 pub(super) mod clock;

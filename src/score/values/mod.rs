@@ -6,10 +6,11 @@
 //!   stands for secrets, read alike.
 //! - `same`: equality and hashes of values. `kind`: their types in words. `coarse`: how alike two values roughly are.
 //! - `mask`: times, generated ids and addresses replaced by a word for them.
-//! - `memo`: the JSON document a text consists of. `path`: places in answers, and patterns that cover places.
+//! - `embedded`: the JSON document a text consists of. `path`: places in answers, and patterns that cover places.
 //! - `memo`: what is known of the values of one comparison, so that nothing is found out twice.
 
 pub(super) mod coarse;
+pub(super) mod embedded;
 pub(super) mod exact;
 pub(super) mod kind;
 pub(super) mod mask;

@@ -23,7 +23,7 @@ use crate::redact;
 use crate::report::html::dashboard::{self, Home, Running, Waits};
 use crate::serve::execute::{self, How};
 use crate::serve::folder::{Folder, shown};
-use crate::serve::health::{Since, event_stream, idle, last_event_id};
+use crate::serve::listen::{Since, event_stream, idle, last_event_id};
 use crate::serve::sessions::Visitor;
 use crate::serve::wire::case::{RunRequest, ScenarioRequest};
 use crate::serve::wire::commands::CompareRequest;

@@ -12,13 +12,13 @@
 //! | `handle` | what others have of it: what it is asked and given is handed to its thread |
 //! | `place` | where a database is, what is kept in it |
 //! | `worker` | the thread that has the connection, and what it does when that is lost or the file is damaged |
-//! | `connection`, `sqlite`, `postgres` | what both kinds can do, and each of them |
+//! | `connection` | what both kinds can do, and values, times and faults as both have them |
+//! | `sqlite`, `postgres` | each of them |
 //! | `schema`, `tables.sql`, `views.sql` | the migrations, and what is wrong with a file that can be opened |
 //! | `head`, `finished` | what is written of a run and of a result, and what results are called by |
 //! | `write`, `rebuild` | how it gets there: as it happens, and from files, one of which holds what the others do not |
 //! | `results`, `history` | what is asked for |
 //! | `prune` | rows that go, and runs that were killed |
-//! | `connection` | values, times and faults as both kinds have them |
 //!
 //! The SQL is written once: both kinds read it alike.
 

@@ -1,6 +1,4 @@
-//! Runs that go, with all that belongs to them.
-//!
-//! Runs that were killed, and of which the database says for ever that they go on.
+//! Runs that go, with all that belongs to them, and runs that were killed, of which the database would say for ever that they go on.
 //!
 //! Whoever runs holds the file in the folder of its run that says whose it is, and the system lets that go when the process ends, however it
 //! ends. So a run is over when its folder lies here and nobody holds it: whichever machine or container ran it, and whatever process has its

@@ -21,7 +21,8 @@ use crate::run::ready::{Asks, PageAnswer};
 use crate::run::{Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
 use crate::scenario_file;
 use crate::score;
-use crate::suite::addresses::{Addresses, pairs, query};
+use crate::suite::addresses::Addresses;
+use crate::suite::secrets::{pairs, query};
 use crate::suite::suite_context::SuiteContext;
 
 /// What all askers of one run have in common.

@@ -1,5 +1,6 @@
 //! Scenarios are run, and their trajectories kept as baselines.
 
+mod clients;
 mod failing;
 mod learned;
 mod once;

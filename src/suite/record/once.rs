@@ -3,9 +3,8 @@
 use std::iter::once;
 use std::sync::Arc;
 
-use super::failing::{
-    RunChecks, breaks_clients, cannot_be_judged, check_run, from_expectation, looks_like_errors,
-};
+use super::clients::breaks_clients;
+use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
 use super::learned::{disagreement, learned_notes, learned_places};
 use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::redacted::Redacted;

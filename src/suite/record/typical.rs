@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::clients::breaks_clients;
 use super::failing::{
-    RunChecks, breaks_clients, cannot_be_judged, check_run, from_expectation, looks_like_errors,
-    unmet,
+    RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors, unmet,
 };
 use super::learned;
 use super::once::{Take, reads, rules_that_do_not_fit};

@@ -1,7 +1,7 @@
 //! `mcp-eval merge`: put the results of several machines together into one run, with one report and one exit code.
 //!
-//! `parts` finds the results, `sound` leaves out those that contradict themselves, `agree` says whether they are parts of one and the same
-//! plan, `whole` makes one result of them.
+//! `parts` finds the results and leaves out those that contradict themselves, `agree` says whether they are parts of one and the same plan,
+//! `whole` makes one result of them.
 
 mod agree;
 mod parts;

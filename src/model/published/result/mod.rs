@@ -10,11 +10,14 @@
 //!
 //! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
 
+mod bisected;
 mod cause;
 mod comparison;
 mod dataset;
 pub mod earlier;
 mod evaluation;
+mod matrix;
+mod repeated;
 mod row;
 mod scenario;
 mod shard;
@@ -40,15 +43,17 @@ pub use crate::ruling::Judge;
 pub use crate::status::{NotRun, Status};
 pub use crate::suite::{Asked, Check, Problem, RecordCommand, Retried};
 pub use crate::usage::{Tokens, TotalUse};
+pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use cause::{Cause, CauseKind, CausePlace, Whose};
 pub use comparison::Comparison;
 pub use dataset::Dataset;
 pub use evaluation::EvaluationSummary;
+pub use matrix::{Matrix, MatrixCell, MatrixPair};
 pub use row::{
     Call, Causes, ContractChange, Difference, Parameter, RequestComparison, ResponseComparison,
     Row, RowKind, Upstream, UpstreamCall, UpstreamRow,
 };
-pub use scenario::{Bisected, Commit, Matrix, MatrixCell, MatrixPair, Scenario, SkippedCommit};
+pub use scenario::Scenario;
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{
     BindingSummary, CallLabel, LearnedSummary, ModelUse, RequestUse, ServerSummary, Side, SideStamp,

@@ -1,4 +1,4 @@
-//! The lines of the alignment in the published result, of calls and of those behind the server.
+//! The rows of calls in the published result, also of those behind the server: two requests, two answers, and their differences in words.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,16 +1,12 @@
-//! One scenario in the published result, with its repeated runs, matrix and bisection.
+//! One scenario in the published result.
 
 use std::fmt;
-use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::{ExperimentChange, ExperimentPart};
-use crate::interval::Interval;
-use crate::number::signed;
 use crate::published::measured::Measured;
-use crate::repeated::{OfRuns, PassRate, Tally, percent};
 use crate::stamp::Servers;
 use crate::status::NotRun;
 use crate::suite::{Asked, Check};
@@ -19,7 +15,7 @@ use crate::unsteady::Unsteady;
 
 use super::{
     Band, Cell, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem,
-    Quarantine, Repeated, Retried, Setting, Side, Status, TotalUse,
+    Quarantine, Repeated, Retried, Side, Status, TotalUse,
 };
 
 /// The outcome of one scenario.
@@ -440,189 +436,4 @@ impl Scenario {
             tools => format!("{words}, {} {verb}", plural(tools, "tool")),
         })
     }
-}
-
-impl Repeated {
-    /// For people: `passed 7 of 10 (70 %, 40–89 %) · score 0.91 ± 0.05 (0.82–0.97) · flaky`.
-    pub fn words(&self) -> String {
-        let judged = self.passed + self.failed;
-        if judged == 0 {
-            return format!("no verdict in {} runs", self.runs);
-        }
-        let mut words = vec![format!(
-            "passed {} of {judged}{}",
-            self.passed,
-            self.rate_words()
-        )];
-        if self.incomplete > 0 {
-            words.push(format!("{} without a verdict", self.incomplete));
-        }
-        words.extend(self.score.map(|it| format!("score {}", it.words())));
-        words.extend(self.flaky.then(|| "flaky".to_owned()));
-        words.join(" · ")
-    }
-
-    /// The pass rate with its interval, in brackets after a blank; empty where there is no verdict.
-    fn rate_words(&self) -> String {
-        match (self.pass_rate, self.interval) {
-            (Some(rate), Some(interval)) => {
-                format!(" ({}, {})", percent(rate), interval.words())
-            }
-            _ => String::new(),
-        }
-    }
-
-    /// Which attempt is shown, for people: `attempt 3 of 10, failed`.
-    pub fn shown_words(&self) -> Option<String> {
-        let shown = self.attempts.get(self.shown.checked_sub(1)?)?;
-        let (number, status) = (self.shown, shown.status.name());
-        Some(format!("attempt {number} of {}, {status}", self.runs))
-    }
-
-    /// What the runs say of several in a row: `pass@1 70 %, pass@2 93 %`, and `pass^1 70 %, pass^2 47 %`.
-    pub fn chances_words(&self) -> [String; 2] {
-        let chances_of = |name: &str, chances: &[OfRuns]| {
-            let each = chances.iter();
-            let each = each.map(|it| format!("{name}{} {}", it.k, percent(it.chance)));
-            each.collect::<Vec<_>>().join(", ")
-        };
-        [
-            chances_of("pass@", &self.pass_at_k),
-            chances_of("pass^", &self.pass_hat_k),
-        ]
-    }
-
-    /// What became of the pass rate: `baseline recorded 10 times, 9 passed (90 %) · difference -20 points (-51 to +18), not significant`.
-    pub fn baseline_words(&self) -> Option<String> {
-        let baseline = self.baseline?;
-        let mut words = format!("baseline {}", baseline.tally.words());
-        if let Some(it) = &self.difference {
-            let points = |it: f64| signed(it * 100.0, 0);
-            let significant = if it.significant { "" } else { "not " };
-            let _ = write!(
-                words,
-                " · difference {} points ({} to {}), {significant}significant",
-                points(it.value),
-                points(it.low),
-                points(it.high)
-            );
-        }
-        Some(words)
-    }
-}
-
-impl PassRate {
-    /// For people: `recorded 10 times, 9 passed (90 %)`.
-    pub fn words(&self) -> String {
-        let tally = Tally {
-            runs: self.runs,
-            passed: self.passed,
-        };
-        let rate = self.pass_rate.map(|it| format!(" ({})", percent(it)));
-        format!("{}{}", tally.recorded_words(), rate.unwrap_or_default())
-    }
-}
-
-impl Interval {
-    /// For people, of shares: `40–89 %`.
-    pub fn words(&self) -> String {
-        let low = percent(self.low);
-        format!("{}–{}", low.trim_end_matches(" %"), percent(self.high))
-    }
-}
-
-/// The cells of a matrix side by side.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Matrix {
-    /// In the order of their names.
-    pub cells: Vec<MatrixCell>,
-    /// The cell that passes most, counted from 0, beside each of the others; empty where only one cell has a verdict, or several pass most.
-    pub pairs: Vec<MatrixPair>,
-    /// The place in `cells`, counted from 0, of the one that is better than every other by more than chance explains; absent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub winner: Option<usize>,
-    /// Who is better, or why nobody can tell, in a sentence.
-    pub sentence: String,
-}
-
-/// All scenarios in one cell together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MatrixCell {
-    pub settings: Vec<Setting>,
-    /// How many scenarios were to run in it; skipped ones do not count.
-    pub scenarios: usize,
-    /// How many of them passed, or were recorded.
-    pub succeeded: usize,
-    pub failed: usize,
-    /// How many have no verdict.
-    pub without_verdict: usize,
-    /// The share that passes, 0 to 1, of the scenarios with a verdict, each with the same weight however often it was run; `null` without any.
-    pub pass_rate: Option<f64>,
-    /// Where that share lies: Wilson's interval, of as many observations as there are scenarios.
-    pub interval: Option<Interval>,
-    /// The mean of the scores of the comparison with baselines, of the scenarios that have one.
-    pub score: Option<f64>,
-    /// The mean wall time of one run, in milliseconds.
-    pub duration_ms: Option<f64>,
-    /// What all requests to models have cost together; `null` where there were none, or nobody knows.
-    pub cost: Option<f64>,
-    /// How many tokens all requests to models took together; `null` where there were none, or nobody knows.
-    pub tokens: Option<u64>,
-}
-
-/// The cell that passes most beside another, scenario by scenario.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MatrixPair {
-    /// Their places in `cells`, counted from 0.
-    pub best: usize,
-    pub other: usize,
-    /// In how many scenarios a larger share of runs passes in the best one, in how many a smaller one, and in how many the same.
-    pub better: usize,
-    pub worse: usize,
-    pub equal: usize,
-    /// How likely the scenarios fall at least as unevenly where neither is better: the two-sided sign test (Dixon and Mood, 1946).
-    pub p_value: f64,
-    /// Where the share of scenarios lies that the best one is better in, of those that tell the two apart (Clopper and Pearson, 1934), with
-    /// the error shared among all pairs; absent where no scenario does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Interval>,
-}
-
-impl MatrixCell {
-    /// `model=a, agent=replay`.
-    pub fn name(&self) -> String {
-        let settings = self.settings.iter();
-        let words = settings.map(|it| format!("{}={}", it.name, it.value));
-        words.collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Where a search for the first bad commit has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Bisected {
-    /// The first bad commit; or several, the oldest first, of which one is it, where those before the last could not be run.
-    pub first_bad: Vec<Commit>,
-    /// What speaks against the last of them.
-    pub reason: String,
-    /// The commits that could not be built or run.
-    pub skipped: Vec<SkippedCommit>,
-}
-
-/// A commit of the source of the system under test.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Commit {
-    /// Its whole identity, in hexadecimal.
-    pub commit: String,
-    pub short: String,
-    /// The first line of its message.
-    pub subject: String,
-}
-
-/// A commit of which nothing is known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SkippedCommit {
-    #[serde(flatten)]
-    pub commit: Commit,
-    /// Why it could not be built or run.
-    pub why: String,
 }

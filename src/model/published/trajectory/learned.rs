@@ -1,4 +1,4 @@
-//! Learned variation of answers, in the form of published trajectories: for people to read, and to correct.
+//! Checks of what people correct in published trajectories: what was learned of answers, and how long calls took.
 
 use std::collections::BTreeMap;
 

@@ -5,12 +5,13 @@
 //!
 //! - here: the walk through both schemas, place by place.
 //! - `node`: all that a schema says of one place.
-//! - `types`, `values`, `bounds`: which types, values and ranges are accepted there.
-//! - `bounds`: members under another name.
-//! - `values`: what schemas refer to.
+//! - `types`, `bounds`: which types and ranges are accepted there.
+//! - `values`: which values are, and what schemas refer to.
+//! - `renamed`: members under another name.
 
 mod bounds;
 pub(super) mod node;
+mod renamed;
 mod types;
 mod values;
 
@@ -361,7 +362,7 @@ impl<'a> Walk<'a> {
         let gone: Vec<(&str, &Value)> = (old.iter().copied())
             .filter(|it| !new_names.contains(it.0))
             .collect();
-        let other_names = bounds::names(&gone, &added);
+        let other_names = renamed::names(&gone, &added);
         let is_other_name: HashSet<&str> = other_names.iter().flatten().copied().collect();
         added.retain(|(name, _)| !is_other_name.contains(name));
         for ((name, schema), other) in gone.into_iter().zip(other_names) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::number;
 use model::binding::Binding;
 use model::trajectory::Answer;

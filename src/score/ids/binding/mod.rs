@@ -4,9 +4,9 @@
 //! as the same.
 //!
 //! - `find`: which arguments of a recorded trajectory come from earlier answers. It reads the takes that bear it out, too.
-//! - `place`, `extract`: the same place in another answer, and the same piece of another text.
+//! - `place`: the same place in another answer.
 //! - `fill`: what a live answer has where a recorded one has a bound value, and that value put into an argument.
-//! - `extract`: a value within a text.
+//! - `extract`: a value within a text, and the same piece of another text.
 
 mod extract;
 mod fill;

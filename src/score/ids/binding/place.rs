@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::values::memo::embedded;
+use crate::values::embedded::embedded;
 use crate::values::path::escape;
 use crate::values::same::{self, View};
 use model::digits;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::response::finding::{Findings, Tree};
 use crate::text::clock::Clock;
 use crate::text::key;
-use crate::values::memo::Documents;
+use crate::values::embedded::Documents;
 use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::same;
 use crate::work::Work;

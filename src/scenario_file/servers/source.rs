@@ -1,0 +1,131 @@
+//! The section `source`: where the system under test comes from, and the commands that make of it what is started.
+
+use super::server::command_from;
+use crate::model::source::{PREPARE_TIMEOUT, Prepare, Source};
+use crate::scenario_file::decode::template::{Given, Template, given_pairs, marked_names};
+use crate::scenario_file::decode::values::{Timeout, Word};
+use crate::scenario_file::decode::{At, NO_HINT, Named, section};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+section! {
+    /// The system under test.
+    SourceSection, checked by check {
+        /// The folder of its source, most often a git repository, relative to this file. `${source.dir}` is this folder in servers, in `docker.build` and in `prepare`.
+        repo: Option<Template<Word>>,
+        /// Commands that make what is started, each a program with its arguments; run in order, and again when `inputs` have changed.
+        prepare: Option<Vec<At<Vec<Template>>>>,
+        /// The folder these commands run in, relative to this file; that of `repo` unless given.
+        cwd: Option<Template<Word>>,
+        /// Environment variables for these commands, besides all of ours.
+        env: Option<Named<Given>>,
+        /// How long each of these commands may take; 10m unless given.
+        timeout: Option<Timeout>,
+        /// Files, folders and patterns of what the commands depend on, relative to this file; the state of the repository unless given.
+        inputs: Option<Vec<Template<Word>>>,
+    }
+}
+
+/// The keys that say how something is prepared, whatever they stand beside.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PrepareKeys<'a> {
+    pub(super) commands: Option<&'a [At<Vec<Template>>]>,
+    pub(super) cwd: Option<&'a Template<Word>>,
+    pub(super) env: Option<&'a Named<Given>>,
+    pub(super) timeout: Option<Timeout>,
+    pub(super) inputs: Option<&'a [Template<Word>]>,
+}
+
+impl SourceSection {
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
+        marked_names(self.env.as_ref())
+    }
+
+    pub(in crate::scenario_file) fn source(&self, findings: &Findings) -> Source {
+        let keys = PrepareKeys {
+            commands: self.prepare.as_deref(),
+            cwd: self.cwd.as_ref(),
+            env: self.env.as_ref(),
+            timeout: self.timeout,
+            inputs: self.inputs.as_deref(),
+        };
+        let repo = self.repo.as_ref();
+        Source {
+            repo: repo.map(|it| findings.folder(it.at).join(&it.0)),
+            version: None,
+            prepare: keys.prepare(findings),
+        }
+    }
+}
+
+impl PrepareKeys<'_> {
+    /// What is done before something is started; `None` where nothing is.
+    pub(super) fn prepare(&self, findings: &Findings) -> Option<Prepare> {
+        let inputs: Vec<_> = (self.inputs.iter().copied().flatten())
+            .map(|it| findings.folder(it.at).join(&it.0))
+            .collect();
+        if self.commands.is_none() && inputs.is_empty() {
+            return None;
+        }
+        let commands = self.commands.iter().copied().flatten().map(|command| {
+            let mut words = command.iter();
+            let program = words.next();
+            let program = program.map(|it| command_from(&it.value, &findings.folder(it.at)));
+            let rest = words.map(|it| it.value.clone());
+            program.into_iter().chain(rest).collect()
+        });
+        Some(Prepare {
+            commands: commands.collect(),
+            cwd: self.cwd.map(|it| findings.folder(it.at).join(&it.0)),
+            env: given_pairs(self.env),
+            timeout: self.timeout.map_or(PREPARE_TIMEOUT, |it| it.0),
+            inputs,
+        })
+    }
+}
+
+/// Warns those who check files of a folder that is not there, as far as its path is known here. What is served says nothing of folders.
+pub(super) fn check_folder(folder: &Template<Word>, findings: &mut Findings) {
+    let path = findings.folder(folder.at).join(&folder.0);
+    let is_known = findings.thorough && findings.within.is_none() && !folder.0.contains("${");
+    if is_known && !path.is_dir() {
+        let message = format!("there is no folder {}", quoted(&path.to_string_lossy()));
+        findings.warning(folder.at, message, Some("a run needs it"));
+    }
+}
+
+fn check(source: &SourceSection, at: Mark, findings: &mut Findings) {
+    if let Some(repo) = &source.repo {
+        check_folder(repo, findings);
+    }
+    let is_given = [
+        ("cwd", source.cwd.is_some()),
+        ("env", source.env.is_some()),
+        ("timeout", source.timeout.is_some()),
+        ("inputs", source.inputs.is_some()),
+    ];
+    check_prepare(source.prepare.as_deref(), &is_given, at, findings);
+}
+
+/// Says what is wrong with commands, and which keys mean nothing without them.
+pub(super) fn check_prepare(
+    commands: Option<&[At<Vec<Template>>]>,
+    is_given: &[(&str, bool)],
+    at: Mark,
+    findings: &mut Findings,
+) {
+    for command in commands.iter().copied().flatten() {
+        if command.first().is_none_or(|it| it.value.is_empty()) {
+            findings.error(command.at, "names no program", NO_HINT);
+        }
+    }
+    let idle = is_given
+        .iter()
+        .find(|(_, given)| *given && commands.is_none());
+    if let Some((key, _)) = idle {
+        let message = format!("`{key}` means nothing without `prepare`");
+        let hint = "list the commands: `prepare: [[cargo, build]]`";
+        findings.error(at, message, Some(hint));
+    }
+}
