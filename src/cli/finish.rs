@@ -225,6 +225,10 @@ pub(super) fn publish(
         let shown = folder.to_string_lossy();
         called.report = Some(redact::environment().text(&shown).into_inner());
     }
+    if reports.pages && reports.output.is_none() {
+        // Where that cannot be, the pages cannot be written either, which is reported.
+        let _ = store::make_unversioned(Path::new(REPORTS));
+    }
     let written = if reports.pages {
         found.write_pages(&folder).and_then(|()| {
             if reports.output.is_none() {

@@ -11,7 +11,7 @@ use crate::report::html;
 use crate::store::{RESULT, Runs, StoreError};
 use crate::suite::Sides;
 
-/// Writes the index, one page per scenario and the document. The trajectories that a page shows are asked for when it is written.
+/// Writes the index, one page per scenario, their style and the document. The trajectories that a page shows are asked for when it is written.
 ///
 /// # Errors
 ///
@@ -29,9 +29,11 @@ pub(super) fn write_pages(
         html::keep_response(&mut responses, scenario, current.map(|it| &**it));
     }
     write(&folder.join(RESULT), result::json(result).as_bytes())?;
+    let (name, style) = html::STYLE;
+    write(&folder.join(name), style.as_bytes())?;
     write(
         &folder.join(INDEX),
-        html::index_with(result, &responses).as_bytes(),
+        html::index_of_report(result, &responses).as_bytes(),
     )
 }
 

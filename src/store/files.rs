@@ -257,6 +257,15 @@ fn make(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| in_the_way(folder, error))
 }
 
+/// Makes a folder of files that are no part of a project's history: git leaves a new one alone. One that is there stays as it is.
+pub fn make_unversioned(folder: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(folder).is_ok() {
+        return Ok(());
+    }
+    make(folder)?;
+    fs::write(folder.join(".gitignore"), "*\n")
+}
+
 /// The error of a path of which a parent is no folder, with the name of that parent.
 pub(super) fn in_the_way(path: &Path, error: io::Error) -> io::Error {
     if !matches!(

@@ -16,7 +16,9 @@ use std::sync::OnceLock;
 pub use baselines::{BASELINE, Baselines};
 pub use cache::Cache;
 pub use dialogue::dialogue;
-pub use files::{Held, StoreError, check_links, check_writable, write, write_following_links};
+pub use files::{
+    Held, StoreError, check_links, check_writable, make_unversioned, write, write_following_links,
+};
 pub use pending::fingerprint;
 pub use read::{load, parse};
 pub use retention::Retention;

@@ -26,7 +26,8 @@ use crate::model::stamp::Git;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, Gate, Scenario, Summary};
 use crate::published::trajectory::to_json;
-use crate::store::files::{StoreError, cannot_write, check_links, write};
+use crate::store::STATE;
+use crate::store::files::{StoreError, cannot_write, check_links, make_unversioned, write};
 
 /// The document of a run, beside the trajectories it speaks of.
 pub const RESULT: &str = "result.json";
@@ -55,7 +56,10 @@ impl Runs {
     /// [`StoreError::Write`] when the folder cannot be made.
     pub fn create(root: &Path, started_at: Timestamp) -> Result<Self, StoreError> {
         check_links(root, root)?;
-        fs::create_dir_all(root).map_err(|source| cannot_write(root, source))?;
+        let above = root.parent().filter(|it| it.ends_with(STATE));
+        let made = above.map_or(Ok(()), make_unversioned);
+        made.and_then(|()| fs::create_dir_all(root))
+            .map_err(|source| cannot_write(root, source))?;
         for later in 0_u32.. {
             // Cannot overflow: the current time is far from the greatest timestamp.
             let time = started_at + Duration::from_millis(later.into());

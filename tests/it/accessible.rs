@@ -1,6 +1,7 @@
 //! The report for everybody: every kind of page is checked by axe, light and wide, dark and as narrow as a phone. Skipped, with one line
 //! that says so, where there is no Chromium, or where `MCP_EVAL_AXE` names no file of axe-core.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -105,6 +106,10 @@ pub(crate) fn found(
     }))</script>";
     let checked = format!("{before}{after}");
     let checked = checked.replace("</body>", &format!("<script>{axe}</script>{check}</body>"));
+    let style = Path::new(page).with_file_name("style.css");
+    if project.path(&style).exists() {
+        project.file("style.css", project.read(&style));
+    }
     project.file("checked.html", checked);
     // A window of Chromium is 500 pixels wide at least; a frame may be as narrow as a phone.
     let host = format!(

@@ -123,6 +123,8 @@ fn what_git_tracks_of_our_own_is_not_read() {
     let (project, _) = recorded();
     project.expect(0, &["compare"]);
     project.expect(0, &["report"]);
+    // Git leaves the folder alone unless somebody wants it.
+    fs::remove_file(project.path(".mcp-eval/.gitignore")).unwrap();
     commit_all(&project.path(""), "All");
     let warning = "warning: git tracks .mcp-eval/, so nothing in it is read";
     let ran = project.expect(3, &["report"]);

@@ -65,6 +65,14 @@ fn an_empty_folder_gets_a_scenario_that_runs() {
         .says("1 valid scenario, 0 errors, 0 warnings");
     project.expect(0, &["record", "scenarios/first.yaml"]);
     project.expect(0, &["compare", "scenarios/first.yaml"]);
+    assert_eq!(
+        project.read(".gitattributes"),
+        "baselines/**/baseline.json linguist-generated\n"
+    );
+    // Also where nobody says so above them.
+    for folder in [".mcp-eval", "reports"] {
+        assert_eq!(project.read(format!("{folder}/.gitignore")), "*\n");
+    }
 
     // Again: nothing is written twice, and nothing replaced.
     project.edit("scenarios/first.yaml", "name: First", "name: Mine");
@@ -143,7 +151,7 @@ fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
     let ran = project.expect(0, &["init", "--server", &command]);
     ran.says("wrote scenarios/hub.yaml: 2 calls to `hub`; 5 tools are comments")
         .says("Suite Results: 1/1 tests passed")
-        .says("next: commit scenarios/, baselines/ and .gitignore")
+        .says("next: commit scenarios/, baselines/, .gitignore and .gitattributes")
         .says("mcp-eval compare scenarios/hub.yaml");
     let scenario = project.read("scenarios/hub.yaml");
     for line in [

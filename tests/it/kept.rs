@@ -165,7 +165,11 @@ fn every_file_name_that_is_recorded_is_read_again() {
         .expect(0, &["report", "--format", "html", "--output", "pages"])
         .says_not("not shown");
     let pages = fs::read_dir(project.path("pages")).unwrap().count();
-    assert_eq!(pages, names.len() + 2, "a page each, the index, the result");
+    assert_eq!(
+        pages,
+        names.len() + 3,
+        "a page each, the index, their style, the result"
+    );
 }
 
 #[test]
@@ -685,7 +689,7 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
         .expect(2, &["explain", "latest", "--scenario", "nobody"])
         .says("it has a, b, c, d, e");
     let index = project.read("reports/latest/index.html");
-    assert!(index.contains("status-interrupted"), "{index}");
+    assert!(index.contains("state-interrupted"), "{index}");
 }
 
 #[test]

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::score;
 use serde_json::{Value, json};
 
 use crate::common::{Project, commit_all};
+use crate::score_kit::recorded;
 
 /// All files of a project's baselines, with what they hold.
 fn baselines(project: &Project) -> BTreeMap<String, Vec<u8>> {
@@ -273,4 +277,68 @@ fn an_answer_that_equals_its_structured_form_is_printed_once() {
         text.contains("ANSWER: structured {\"city\":\"Porto\"}"),
         "{text}"
     );
+}
+
+/// A run that creates an order and reads it: of this id, at this price.
+fn ordered(id: &str, price: u32) -> Trajectory {
+    let order = json!({"id": id, "total": price, "note": format!("order {id} of today")});
+    recorded(&[
+        json!({"tool": "mcp__s__create", "args": {}, "json": order}),
+        json!({"tool": "mcp__s__get", "args": {"id": id}, "json": order, "reads": true}),
+        json!({"tool": "mcp__s__list", "args": {}, "text": format!("1 order: {id}, {price} €"), "reads": true}),
+    ])
+}
+
+#[test]
+fn ids_of_any_number_of_words_and_numbers_stay_what_they_were() {
+    let ids = [
+        "ord_cfc695920be3",
+        "ord_82e57c6eaeec",
+        "ord_7c95abcdef01",
+        "ord_111111111111",
+        "ord_a1b2c3d4e5f6",
+        "ord_abcdefabcdef",
+        "ord_0e1000000000",
+        "ord_9f8e7d6c5b4a",
+    ];
+    let rules = Rules::default();
+    let learned = |first: &str, second: &str, price: u32| {
+        let takes = [ordered(first, price), ordered(second, price)];
+        let known = score::learn(&takes, &rules);
+        let [mut first, _] = takes;
+        (first.learned, first.bindings) = (known.answers, known.bindings);
+        first
+    };
+    for (at, id) in ids.iter().enumerate() {
+        let other = |by: usize| ids[(at + by) % ids.len()];
+        let accepted = learned(id, other(1), 20);
+        let now = learned(other(2), other(3), 25);
+        let comparison = score::compare(&accepted, &now, &rules);
+        assert!(!comparison.verdict.passed);
+        let recording = score::Recording {
+            kept: &now,
+            comparison: &comparison,
+            other_takes: &[],
+        };
+        let kept = score::recorded_again(&accepted, recording, &rules, &|| false);
+        let kept = kept.unwrap().expect("the price is another one");
+        score::check_tokens(&kept).unwrap_or_else(|why| panic!("{id}: {why}"));
+        for (was, is) in accepted.calls().zip(kept.calls()) {
+            let was = was.outcome.answer().unwrap().text();
+            assert_eq!(
+                was.replace("20", "25").replace(&id.replace("20", "25"), id),
+                is.outcome.answer().unwrap().text()
+            );
+        }
+        for by in 0..ids.len() {
+            let compare = |price| score::compare(&kept, &ordered(other(by), price), &rules);
+            assert!(
+                compare(25).verdict.passed,
+                "{id} {}: {:?}",
+                other(by),
+                compare(25).verdict
+            );
+            assert!(!compare(20).verdict.passed, "{id} {}", other(by));
+        }
+    }
 }

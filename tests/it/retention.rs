@@ -64,7 +64,8 @@ fn the_last_runs_stay_with_their_reports() {
     }
     let kept = runs(&project);
     assert_eq!(kept.len(), 3);
-    let mut expected = kept.clone();
+    let mut expected = vec![".gitignore".to_owned()];
+    expected.extend(kept.clone());
     expected.push("latest".to_owned());
     assert_eq!(names(&project, "reports"), expected);
     let latest = fs::read_link(project.path("reports/latest")).unwrap();
@@ -140,14 +141,14 @@ fn what_is_needed_or_not_ours_stays() {
     assert_eq!(project.read("outside/precious.txt"), "precious");
     assert_eq!(
         names(&project, "reports"),
-        [&pending[..], &spare, "latest", "mine"]
+        [".gitignore", &pending[..], &spare, "latest", "mine"]
     );
 
     fs::remove_file(project.path("baselines/s/pending.json")).unwrap();
     project.expect(0, &["run", "--keep", "1"]);
     assert!(!runs(&project).contains(&pending) && !runs(&project).contains(&spare));
     assert_eq!(project.read("outside/precious.txt"), "precious");
-    assert_eq!(names(&project, "reports").len(), 3);
+    assert_eq!(names(&project, "reports").len(), 4);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::record;
 use model::change::{How, starred};
-use model::drift::ToolDrift;
+use model::drift::{ToolChange, ToolDrift};
 use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, RecordCommand, Whose};
 use model::text::shorten;
 use model::text::word_diff::around_difference;
@@ -67,6 +67,8 @@ pub(super) struct Draft {
     /// What would be a cause by itself, and is the same value in a later call, or computed from it.
     pub(super) same: HashMap<Key, Same>,
     pub(super) hint: Option<String>,
+    /// The first line of each scenario's file that calls a tool by its old name.
+    pub(super) called_at: Vec<String>,
     /// What records the baselines that are missing.
     pub(super) records: Vec<RecordCommand>,
     /// The ids of the causes of other scenarios that were put beneath it.
@@ -142,6 +144,7 @@ impl Draft {
             follows: Vec::new(),
             same: HashMap::new(),
             hint: None,
+            called_at: Vec::new(),
             records: Vec::new(),
             beneath: Vec::new(),
             known_calls: HashSet::new(),
@@ -227,6 +230,9 @@ impl Draft {
         self.add_linked(other.follows);
         self.same.extend(other.same);
         self.hint = self.hint.take().or(other.hint);
+        let known = other.called_at.into_iter();
+        let known = known.filter(|it| !self.called_at.contains(it));
+        self.called_at.extend(known.collect::<Vec<_>>());
         self.records.extend(other.records);
     }
 
@@ -320,6 +326,7 @@ impl Draft {
         if self.records.len() > 1 {
             self.hint = Some(record::hint(&self.records));
         }
+        self.hint = self.hint.take().or_else(|| self.says_new_name());
         Cause {
             id: self.key.id(),
             kind: Some(self.kind),
@@ -379,6 +386,32 @@ impl Draft {
             Some(values) => text + lead + &values,
             None => text,
         }
+    }
+
+    /// Where scenarios call a tool that has another name now: ``scenarios/a.yaml:12 calls `find`; the tool is now `search` ``.
+    fn says_new_name(&self) -> Option<String> {
+        let What::Drift(drift) = &self.what else {
+            return None;
+        };
+        let (ToolChange::Renamed(now), was) = (&drift.change, &drift.tool) else {
+            return None;
+        };
+        let named = &self.called_at[..self.called_at.len().min(TOOLS)];
+        let calls = match (self.called_at.len(), self.called_at.len() - named.len()) {
+            (0, _) => return None,
+            (1, _) => "calls",
+            (_, 0) => "call",
+            (_, more) => {
+                return Some(format!(
+                    "{} and {more} more call `{was}`; the tool is now `{now}`",
+                    named.join(", ")
+                ));
+            }
+        };
+        Some(format!(
+            "{} {calls} `{was}`; the tool is now `{now}`",
+            and(named)
+        ))
     }
 
     fn tool_names(&self) -> String {

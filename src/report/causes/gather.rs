@@ -312,7 +312,7 @@ impl<'a> Gather<'a> {
                     && it.path == draft.path()
             });
             let refused = known.map_or(&[][..], |it| &it.refused);
-            draft.hint = self.renamed_at(drift, refused);
+            draft.called_at.extend(self.called_at(drift, refused));
             draft.add_calls(refused.iter().map(|number| {
                 let known = self.made.get(number).copied();
                 known.unwrap_or(CauseCall::new(Some(*number), None))
@@ -360,18 +360,15 @@ impl<'a> Gather<'a> {
         draft
     }
 
-    /// Where the scenario calls a tool that has another name now: ``scenarios/a.yaml:12 calls `find`; the tool is now `search` ``.
-    fn renamed_at(&self, drift: &ToolDrift, refused: &[usize]) -> Option<String> {
-        let ToolChange::Renamed(now) = &drift.change else {
+    /// Where the scenario calls a tool that has another name now: `scenarios/a.yaml:12`.
+    fn called_at(&self, drift: &ToolDrift, refused: &[usize]) -> Option<String> {
+        if !matches!(drift.change, ToolChange::Renamed(_)) {
             return None;
-        };
+        }
         let of_call = |it: &&&Reason| it.baseline.is_some_and(|it| refused.contains(&it));
         let reasons = self.reasons.values().filter(of_call);
         let line = reasons.filter_map(|it| it.line).min()?;
-        let (path, was) = (&self.context.scenario.path, &drift.tool);
-        Some(format!(
-            "{path}:{line} calls `{was}`; the tool is now `{now}`"
-        ))
+        Some(format!("{}:{line}", self.context.scenario.path))
     }
 
     /// Puts a change, which would be a cause by itself, beneath the one that it follows from.

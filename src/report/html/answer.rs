@@ -192,6 +192,11 @@ const CHANGED: usize = 6_000_000;
 const EQUAL: usize = 4_000_000;
 
 impl<'p> Answers<'p> {
+    /// Whether files can lie beside the page.
+    pub(super) fn has_files(&self) -> bool {
+        self.files.is_some()
+    }
+
     pub(super) fn new(folder: &'p str, titles: [&'static str; 2], has_files: bool) -> Self {
         Self {
             folder,

@@ -1,4 +1,4 @@
-//! HTML pages: an index and one page per scenario, each a file without external resources.
+//! HTML pages: an index and one page per scenario, with one style sheet beside them and no other resources.
 //!
 //! The pages are Askama templates under `templates/`. No request to anywhere and no script but our own (a content
 //! security policy forbids both), and no link built from what a scenario, tool or model said. Links that lead elsewhere
@@ -53,6 +53,14 @@ pub use single::{Single, single};
 pub fn index(result: &ResultDocument) -> String {
     index_with(result, &Responses::new())
 }
+
+/// The same in the folder of a report, beside the pages of the scenarios and their [`STYLE`].
+pub fn index_of_report(result: &ResultDocument, responses: &Responses) -> String {
+    render(&index::IndexPage::new(result, responses, None).linked())
+}
+
+/// The style sheet that lies beside the pages of a report, and its name there.
+pub const STYLE: (&str, &str) = ("style.css", include_str!("../../../templates/style.css"));
 
 /// The same with the final responses of runs in the cells of a matrix.
 pub fn index_with(result: &ResultDocument, responses: &Responses) -> String {

@@ -69,6 +69,8 @@ pub(super) struct ScenarioPage<'a> {
     /// How many calls changed.
     changed_words: String,
     script_hash: String,
+    /// The style sheet lies beside the page.
+    is_linked: bool,
     /// What it failed for, by root cause.
     failing: Vec<Card<'a>>,
     /// What only changed: what is shown at once, and the others.
@@ -168,6 +170,7 @@ impl<'a> ScenarioPage<'a> {
             stretches: stretch::folded(blocks),
             changed_words,
             script_hash: render::hash(&ScenarioScript),
+            is_linked: answers.has_files() && around.is_none(),
             failing,
             altered: [altered, others],
             commands: commands(result, scenario),

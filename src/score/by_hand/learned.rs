@@ -74,14 +74,22 @@ fn of_answers(trajectory: &Trajectory) -> impl Iterator<Item = (&Learned, &Answe
 /// The texts that an answer has at a place that is said to vary; `None` where it has no such place. In a place that holds something else,
 /// there are none.
 pub(crate) fn place_texts(of: &Varying, answer: &Answer) -> Option<Vec<String>> {
+    let mut texts = places_texts(std::slice::from_ref(of), answer);
+    texts.pop().flatten()
+}
+
+/// The same for each of several places.
+pub(crate) fn places_texts(of: &[Varying], answer: &Answer) -> Vec<Option<Vec<String>>> {
     let learned = Learned {
-        varies: vec![of.clone()],
+        varies: of.to_vec(),
         ..Learned::default()
     };
     let places = Places::new(&learned, answer);
-    let own = &learned.varies[0];
-    places.texts(own)?;
-    places.said.get(&std::ptr::from_ref(own)).cloned()
+    let texts = learned.varies.iter().map(|own| {
+        places.texts(own)?;
+        places.said.get(&std::ptr::from_ref(own)).cloned()
+    });
+    texts.collect()
 }
 
 /// How many tokens each text of a place has. A text that is too long to be cut into tokens passes with any number.

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::ids::binding::{find_bindings, value_at_mut};
+use model::Object;
 use model::experiment::{CauseCall, ExperimentChange, ExperimentPart};
 use model::text::aligned::aligned;
 use model::text::shorten;
@@ -70,7 +72,6 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
     );
     if baseline.stamp.agent == current.stamp.agent {
         if baseline.stamp.agent == SCRIPTED {
-            // An id that an earlier answer gave is another one each time, and is reported beside what changed.
             let (was, is) = (calls(baseline), calls(current));
             each_changed(
                 &was,
@@ -154,11 +155,23 @@ fn messages(trajectory: &Trajectory) -> Vec<String> {
     messages.collect()
 }
 
-/// The calls as a reader knows them: `forecast {"city":"Lisbon"}`.
+/// The calls as a reader knows them: `forecast {"city":"Lisbon"}`. What an earlier answer gave is another value each time, and stands as what
+/// it is: `<id of find_place>`.
 fn calls(trajectory: &Trajectory) -> Vec<String> {
-    let calls = trajectory.calls();
-    let shown = |it: &ToolCall| format!("{} {}", it.tool, Value::from(it.arguments.clone()));
-    calls.map(shown).collect()
+    let made: Vec<&ToolCall> = trajectory.calls().collect();
+    let mut arguments: Vec<Object> = made.iter().map(|it| it.arguments.clone()).collect();
+    for binding in find_bindings(trajectory) {
+        let of = arguments.get_mut(binding.call.wrapping_sub(1));
+        let maker = made.get(binding.from.call.wrapping_sub(1));
+        let value = of.and_then(|it| value_at_mut(it, &binding.path));
+        if let Some((value, maker)) = value.zip(maker) {
+            let name = binding.from.path.rsplit('/').next().unwrap_or_default();
+            *value = Value::from(format!("<{name} of {}>", maker.tool));
+        }
+    }
+    let calls = made.iter().zip(arguments);
+    let shown = calls.map(|(call, arguments)| format!("{} {}", call.tool, Value::from(arguments)));
+    shown.collect()
 }
 
 /// Whether a baseline was recorded when the scenario asked something else, or gave the same agent something else to ask it with. The

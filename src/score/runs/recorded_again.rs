@@ -6,6 +6,7 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
+use crate::by_hand::learned::places_texts;
 use crate::ids::id_translation::IdTranslation;
 use crate::learn::carry_over;
 use crate::learn::known::covers;
@@ -16,7 +17,7 @@ use model::change::{Change, ChangeKind};
 use model::comparison::{Comparison, Pair, Row};
 use model::learned::Learned;
 use model::rules::Rules;
-use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::compare::{compare, compare_until};
 use super::experiment::experiment_changes;
@@ -57,7 +58,10 @@ pub fn recorded_again(
     let mut unchanged = unchanged_calls(accepted, recorded, comparison);
     // Of another experiment, too, stays what was asked and answered as before, but never the whole.
     let is_same_experiment = experiment_changes(accepted, recorded).is_empty();
-    let mut all = is_same_experiment && is_whole(comparison) && says_the_same(accepted, recorded);
+    let mut all = is_same_experiment
+        && is_whole(comparison)
+        && comparison.drift.is_empty()
+        && says_the_same(accepted, recorded);
     let takes = other_takes.iter().map(|it| (*it).clone());
     let again = std::iter::once(recorded).chain(other_takes.iter().copied());
     let takes: Vec<Trajectory> = takes.chain(again.filter_map(second_answers)).collect();
@@ -79,14 +83,18 @@ pub fn recorded_again(
     // What varies anyway keeps its old values wherever it stands: times, too, unless other times are what has changed.
     for keeps_times in [true, false] {
         let terms = old_terms(accepted, recorded, comparison, keeps_times);
-        let mixed = mix.in_terms(&terms, &unchanged, keeps_times);
+        let Some(mixed) = mix.in_terms(&terms, &unchanged, keeps_times) else {
+            continue;
+        };
         if is_whole(&compare_until(&mixed, recorded, rules, is_unwanted)?) {
             return Ok(Some(mixed));
         }
     }
     for _ in 0..TRIES {
         let bindings = together(accepted, recorded, &mut unchanged);
-        let mut mixed = mix.in_terms(&IdTranslation::default(), &unchanged, false);
+        let Some(mut mixed) = mix.in_terms(&IdTranslation::default(), &unchanged, false) else {
+            break;
+        };
         mixed.bindings = bindings;
         let compared = compare_until(&mixed, recorded, rules, is_unwanted)?;
         if is_whole(&compared) {
@@ -261,13 +269,14 @@ struct Mix<'a> {
 
 impl Mix<'_> {
     /// The new recording, with the unchanged calls and tools as they were, and the rest in these terms. Offsets of calls count from the old
-    /// recording; calls that are new say when their own run began, and changed ones, too, unless they keep the times of the old ones.
+    /// recording; calls that are new say when their own run began, and changed ones, too, unless they keep the times of the old ones. `None`
+    /// where what is known to vary in a text is not known of the old one, whose parts may be others.
     fn in_terms(
         &self,
         terms: &IdTranslation,
         unchanged: &[(usize, usize)],
         keeps_times: bool,
-    ) -> Trajectory {
+    ) -> Option<Trajectory> {
         let Self {
             accepted,
             recorded,
@@ -341,6 +350,11 @@ impl Mix<'_> {
             }));
         }
         mixed.learned.sort_by_key(|it| it.call);
+        for (is, was) in &pairs {
+            if !kept.contains_key(is) {
+                self.refer_to_texts(&mut mixed, *is, *was)?;
+            }
+        }
         let all_in_place = pairs.len() == comparison.rows.len()
             && pairs.iter().all(|(current, baseline)| current == baseline);
         if all_in_place && slower.is_empty() {
@@ -359,7 +373,38 @@ impl Mix<'_> {
             }
         }
         mixed.catalogue = catalogue(&accepted.catalogue, &recorded.catalogue, comparison);
-        mixed
+        Some(mixed)
+    }
+
+    /// Makes what is known to vary in the texts of an answer be about these: where a text is the old one, that is what was known of the old one.
+    fn refer_to_texts(&self, mixed: &mut Trajectory, is: usize, was: usize) -> Option<()> {
+        let answer = |of: &Trajectory, number: usize| {
+            let call = of.calls().nth(number.checked_sub(1)?)?;
+            call.outcome.answer().cloned()
+        };
+        let Some(now) = answer(mixed, is) else {
+            return Some(());
+        };
+        let (before, new) = (answer(self.accepted, was), answer(self.recorded, is));
+        let known = self.accepted.learned.iter().find(|it| it.call == was);
+        let known = known.map_or(&[][..], |it| &it.varies);
+        for learned in mixed.learned.iter_mut().filter(|it| it.call == is) {
+            let texts = |answer: &Option<Answer>| -> Vec<Option<Vec<String>>> {
+                let texts = answer.as_ref().map(|it| places_texts(&learned.varies, it));
+                texts.unwrap_or_else(|| vec![None; learned.varies.len()])
+            };
+            let of_all = [&Some(now.clone()), &before, &new].map(texts);
+            for (at, varying) in learned.varies.iter_mut().enumerate() {
+                let [now, before, new] = of_all.each_ref().map(|it| &it[at]);
+                let old = known.iter().find(|it| it.path == varying.path);
+                match old.filter(|_| now == before) {
+                    Some(old) => *varying = old.clone(),
+                    None if now == new => {}
+                    None => return None,
+                }
+            }
+        }
+        Some(())
     }
 }
 

@@ -68,7 +68,10 @@ fn commits(project: &Project) -> Vec<String> {
 pub(super) fn page(html: &str) -> String {
     let mut page = html.to_owned();
     for (begin, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
-        let from = page.find(begin).unwrap();
+        // The pages of a report share one style sheet.
+        let Some(from) = page.find(begin) else {
+            continue;
+        };
         let to = page.find(end).unwrap() + end.len();
         page.replace_range(from..to, "");
     }

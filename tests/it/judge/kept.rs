@@ -194,6 +194,8 @@ fn an_answer_from_the_cache_says_so_and_one_that_git_tracks_is_none() {
     run().says("LLM judge score: 20.0% (cached)");
     assert_eq!(model.bodies().len(), 3);
     run().says("20.0% (cached)");
+    // Git leaves the folder alone unless somebody wants it.
+    fs::remove_file(project.path(".mcp-eval/.gitignore")).unwrap();
     commit_all(&project.path(""), "All");
     run().says("git tracks .mcp-eval/").says_not("cached)");
     assert_eq!(model.bodies().len(), 6);

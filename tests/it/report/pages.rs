@@ -49,9 +49,11 @@ fn nothing_from_outside_acts_on_a_page() {
                 .next()
                 .unwrap();
             assert!(
-                !matches!(element, "script" | "svg" | "iframe" | "b" | "link"),
+                !matches!(element, "script" | "svg" | "iframe" | "b"),
                 "{name}: <{tag}>"
             );
+            let is_style = tag == "link rel=\"stylesheet\" href=\"style.css\"";
+            assert!(element != "link" || is_style, "{name}: <{tag}>");
             let is_picture = tag.starts_with("img alt=\"") && tag.contains("\" src=\"data:image/");
             assert!(element != "img" || is_picture, "{name}: <{tag}>");
             assert!(!tag.contains(" on"), "{name}: <{tag}>");
@@ -100,17 +102,20 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
         for source in sources {
             assert!(source.starts_with("data:image/"), "{name}: {source}");
         }
-        let style = page.split_once("</style>").unwrap().0;
-        assert!(
-            !style.contains("url(") && !style.contains("@import"),
-            "{name}"
-        );
+        let style = page.split_once("</style>").map_or("", |it| it.0);
+        for style in [style, html::STYLE.1] {
+            assert!(
+                !style.contains("url(") && !style.contains("@import"),
+                "{name}"
+            );
+        }
         let ids: Vec<String> = attributes(&page, "id").collect();
         let unique: BTreeSet<&String> = ids.iter().collect();
         assert_eq!(ids.len(), unique.len(), "{name}: {ids:?}");
         for link in attributes(&page, "href") {
             let found = match link.strip_prefix('#') {
                 Some(id) => ids.iter().any(|it| it == id),
+                None if link == html::STYLE.0 => true,
                 // Elsewhere are the commits of the repository alone.
                 None if link.starts_with("https://") => {
                     link.starts_with("https://github.com/example/proxy/commit/")
@@ -132,7 +137,10 @@ fn pages_close_what_they_open() {
             let element = tag.split([' ', '\n']).next().unwrap();
             match element.strip_prefix('/') {
                 Some(closed) => assert_eq!(open.pop(), Some(closed), "{name}: <{tag}>"),
-                None if matches!(element, "!DOCTYPE" | "meta" | "br" | "input" | "img") => {}
+                None if matches!(
+                    element,
+                    "!DOCTYPE" | "meta" | "link" | "br" | "input" | "img"
+                ) => {}
                 None => open.push(element),
             }
         }
@@ -478,11 +486,18 @@ fn without_script(page: &str) -> String {
     }
 }
 
+/// What stands before and behind the style sheet of a page; the pages of a report share one, which lies beside them.
+fn without_style(page: &str) -> [&str; 2] {
+    match page.split_once("<style>") {
+        Some((head, rest)) => [head, rest.split_once("</style>").unwrap().1],
+        None => [page, ""],
+    }
+}
+
 /// A page without its style sheet, its script and empty lines, which would drown the rest.
 fn body(page: &str) -> String {
     let page = without_script(page);
-    let (head, rest) = page.split_once("<style>").unwrap();
-    let (_, rest) = rest.split_once("</style>").unwrap();
+    let [head, rest] = without_style(&page);
     let lines: Vec<&str> = head.lines().chain(rest.lines()).collect();
     let lines = lines.into_iter().filter(|it| !it.trim().is_empty());
     lines
@@ -497,9 +512,7 @@ fn tags(page: &str) -> Vec<&str> {
     let page = page
         .split_once("<script>")
         .map_or(page, |(before, _)| before);
-    let (head, rest) = page.split_once("<style>").unwrap();
-    let (_, rest) = rest.split_once("</style>").unwrap();
-    [head, rest]
+    without_style(page)
         .into_iter()
         .flat_map(|part| part.split('<').skip(1))
         .map(|it| it.split_once('>').unwrap().0)

@@ -16,14 +16,29 @@ pub(super) const EXAMPLE: &str = include_str!("first.yaml");
 /// What is no part of a project's history.
 const IGNORED: [&str; 3] = [".mcp-eval/", "reports/", "pending.json"];
 
+/// What reviewers need not read, as the dialogue beside it says the same.
+const GENERATED: [&str; 1] = ["baselines/**/baseline.json linguist-generated"];
+
 /// Adds the lines to `.gitignore` that are missing there; returns them.
 ///
 /// # Errors
 ///
 /// When the file cannot be read or written.
 pub(super) fn ignore(folder: &Path) -> Result<Vec<&'static str>, Failure> {
-    let path = folder.join(".gitignore");
-    let before = match fs::read(&path) {
+    add(&folder.join(".gitignore"), &IGNORED)
+}
+
+/// The same of `.gitattributes`, by which the pages of a change fold what was generated.
+///
+/// # Errors
+///
+/// As there.
+pub(super) fn fold_generated(folder: &Path) -> Result<Vec<&'static str>, Failure> {
+    add(&folder.join(".gitattributes"), &GENERATED)
+}
+
+fn add(path: &Path, wanted: &[&'static str]) -> Result<Vec<&'static str>, Failure> {
+    let before = match fs::read(path) {
         Ok(before) => before,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
@@ -33,7 +48,8 @@ pub(super) fn ignore(folder: &Path) -> Result<Vec<&'static str>, Failure> {
     };
     let known = String::from_utf8_lossy(&before);
     let is_known = |wanted: &str| known.lines().any(|line| bare(line) == bare(wanted));
-    let missing: Vec<&str> = IGNORED.into_iter().filter(|it| !is_known(it)).collect();
+    let missing = wanted.iter().copied().filter(|it| !is_known(it));
+    let missing: Vec<&str> = missing.collect();
     if missing.is_empty() {
         return Ok(missing);
     }
@@ -46,7 +62,7 @@ pub(super) fn ignore(folder: &Path) -> Result<Vec<&'static str>, Failure> {
         after.extend_from_slice(line.as_bytes());
         after.extend_from_slice(newline.as_bytes());
     }
-    store::write(&path, &after)?;
+    store::write(path, &after)?;
     Ok(missing)
 }
 

@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(
     if let Some(compare) = first.compare {
         begin(ci.as_ref(), console)?;
         let commit = format!(
-            "commit {SCENARIOS}/, {BASELINES}/ and .gitignore, and after each change of the server: `{compare}`"
+            "commit {SCENARIOS}/, {BASELINES}/, .gitignore and .gitattributes, and after each change of the server: `{compare}`"
         );
         console.note(&if first.to_reset.is_empty() {
             format!("next: {commit}")
@@ -71,6 +71,10 @@ fn begin(ci: Option<&(Workflow, Place)>, console: Console) -> Result<(), Failure
     let added = files::ignore(Path::new(""))?;
     if !added.is_empty() {
         console.note(&format!("added to .gitignore: {}", added.join(", ")));
+    }
+    let added = files::fold_generated(Path::new(""))?;
+    if !added.is_empty() {
+        console.note(&format!("added to .gitattributes: {}", added.join(", ")));
     }
     let Some((kind, place)) = ci else {
         return Ok(());

@@ -47,6 +47,8 @@ pub(super) struct IndexPage<'a> {
     /// The cells of a matrix.
     grid: Option<Grid<'a>>,
     script_hash: String,
+    /// The style sheet lies beside the page.
+    is_linked: bool,
     around: Option<&'a Around<'a>>,
 }
 
@@ -82,6 +84,15 @@ impl<'a> IndexPage<'a> {
             names,
             grid: Grid::of(result, responses),
             script_hash: render::hash(&IndexScript),
+            is_linked: false,
+        }
+    }
+
+    /// The same beside the style sheet.
+    pub(super) fn linked(self) -> Self {
+        Self {
+            is_linked: true,
+            ..self
         }
     }
 
