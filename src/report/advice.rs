@@ -27,7 +27,8 @@ pub fn sentence(result: &ResultDocument, review: Option<&str>) -> Option<String>
     if result.command != "compare" || result.is_undecided() {
         return None;
     }
-    let failed = (result.scenarios.iter()).filter(|it| it.status == Status::Failed);
+    let failed = result.scenarios.iter();
+    let failed = failed.filter(|it| it.status == Status::Failed && !it.is_tolerated());
     let broken = failed.filter(|it| it.band() == Some(Band::Broken)).count();
     let stuck = summary.error + summary.timeout;
     let part = result.selection.filter(|it| it.chosen < it.of);

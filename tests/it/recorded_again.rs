@@ -342,3 +342,112 @@ fn ids_of_any_number_of_words_and_numbers_stay_what_they_were() {
         }
     }
 }
+
+/// What becomes of an accepted run that another one is accepted in the place of.
+fn accepted_over(accepted: &Trajectory, now: &Trajectory) -> Trajectory {
+    let rules = Rules::default();
+    let comparison = score::compare(accepted, now, &rules);
+    let recording = score::Recording {
+        kept: now,
+        comparison: &comparison,
+        other_takes: &[],
+    };
+    let kept = score::recorded_again(accepted, recording, &rules, &|| false);
+    kept.unwrap().unwrap_or_else(|| accepted.clone())
+}
+
+fn learned(takes: [Trajectory; 2]) -> Trajectory {
+    let known = score::learn(&takes, &Rules::default());
+    let [mut first, _] = takes;
+    (first.learned, first.bindings) = (known.answers, known.bindings);
+    first
+}
+
+#[test]
+fn an_id_is_never_of_two_recordings() {
+    // Too short to be looked for wherever it stands, so that all of a recording or none of it may be kept.
+    let counted = |id: u32, state: &str| {
+        recorded(&[
+            json!({"tool": "mcp__s__create", "args": {}, "json": {"id": id}}),
+            json!({"tool": "mcp__s__close", "args": {"id": id}, "json": {"id": id, "url": format!("/orders/{id}"), "state": state}}),
+        ])
+    };
+    let accepted = learned([counted(100, "open"), counted(101, "open")]);
+    let now = learned([counted(103, "done"), counted(104, "done")]);
+    let kept = accepted_over(&accepted, &now);
+    let texts: Vec<String> = kept
+        .calls()
+        .map(|it| it.outcome.answer().unwrap().text())
+        .collect();
+    let used = kept.calls().nth(1).unwrap().arguments["id"].to_string();
+    assert!(
+        texts
+            .iter()
+            .all(|it| it.contains(&format!("\"id\":{used}"))),
+        "{texts:?} {used}"
+    );
+    assert!(texts[1].contains(&format!("/orders/{used}")), "{texts:?}");
+    assert!(
+        score::compare(&kept, &counted(105, "done"), &Rules::default())
+            .verdict
+            .passed
+    );
+
+    // The server names an id of the old recording, which it has kept: that one is no other.
+    let [old, new] = [
+        "74e6b8bc-0d35-4b0c-9b33-1f2e3d4c5b6a",
+        "829987c6-4f1e-4c57-8d1b-0a9b8c7d6e5f",
+    ];
+    let first = |id: &str, first: &str| {
+        recorded(&[
+            json!({"tool": "mcp__s__create", "args": {}, "json": {"id": id}}),
+            json!({"tool": "mcp__s__get", "args": {"id": id}, "reads": true, "json": {"id": id, "first": first}}),
+        ])
+    };
+    let accepted = learned([
+        first(old, "none"),
+        first("0a1b2c3d-0000-4000-8000-00000000abcd", "none"),
+    ]);
+    let kept = accepted_over(&accepted, &first(new, old));
+    let text = kept
+        .calls()
+        .nth(1)
+        .unwrap()
+        .outcome
+        .answer()
+        .unwrap()
+        .text();
+    assert!(text.contains(&format!("\"first\":\"{old}\"")), "{text}");
+}
+
+#[test]
+fn an_answer_with_new_times_is_of_its_own_moment() {
+    let day = |days: i64| 86_400 * days + 1_795_169_420;
+    let date = |days: i64| {
+        let at = jiff::Timestamp::from_second(day(days)).unwrap();
+        at.to_string()[..10].to_owned()
+    };
+    let run = |days: i64, note: &str, due: &str| {
+        let mut run = recorded(&[
+            json!({"tool": "mcp__s__due", "args": {}, "reads": true, "json": {"note": note, "due": due}}),
+        ]);
+        run.stamp.recorded_at = jiff::Timestamp::from_second(day(days)).unwrap();
+        run
+    };
+    let rules = Rules::default();
+    let twice = |days: i64, note: &str| {
+        let of = || run(days, note, &date(days + 7));
+        learned([of(), of()])
+    };
+    let kept = accepted_over(&twice(0, "a"), &twice(5, "b"));
+    let call = kept.calls().next().unwrap();
+    assert!(call.outcome.answer().unwrap().text().contains("\"b\""));
+    // In a week, from whichever moment.
+    for days in [5, 6, 30] {
+        let now = score::compare(&kept, &run(days, "b", &date(days + 7)), &rules);
+        assert!(now.verdict.passed, "{days}: {:?}", now.verdict);
+    }
+    let moments = kept.began(call).as_second();
+    let said = call.outcome.answer().unwrap().text();
+    assert_eq!(moments == day(5), said.contains(&date(12)), "{said}");
+}

@@ -166,7 +166,7 @@ impl IdTranslation {
 }
 
 /// Whether a value is long enough that it does not occur by chance.
-fn is_unmistakable(value: &Value) -> bool {
+pub(crate) fn is_unmistakable(value: &Value) -> bool {
     let is_long = |it: &str| it.len() >= LONG_ENOUGH && !it.contains(char::is_whitespace);
     is_generated(value) || value.as_str().is_some_and(is_long)
 }

@@ -7,7 +7,6 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::by_hand::learned::places_texts;
-use crate::ids::id_translation::IdTranslation;
 use crate::learn::carry_over;
 use crate::learn::known::covers;
 use crate::work::Cancelled;
@@ -21,7 +20,7 @@ use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::compare::{compare, compare_until};
 use super::experiment::experiment_changes;
-use super::old_terms::old_terms;
+use super::old_terms::{OldTerms, is_consistent};
 
 /// How often a mix of both recordings is tried before the new one is kept as it is.
 const TRIES: usize = 3;
@@ -80,24 +79,22 @@ pub fn recorded_again(
         carried: &carried,
         comparison,
     };
-    // What varies anyway keeps its old values wherever it stands: times, too, unless other times are what has changed.
-    for keeps_times in [true, false] {
-        let terms = old_terms(accepted, recorded, comparison, keeps_times);
-        let Some(mixed) = mix.in_terms(&terms, &unchanged, keeps_times) else {
-            continue;
-        };
-        if is_whole(&compare_until(&mixed, recorded, rules, is_unwanted)?) {
-            return Ok(Some(mixed));
-        }
+    // What varies anyway keeps its old values wherever it stands.
+    if let Some(terms) = OldTerms::new(accepted, recorded, comparison)
+        && let Some(mixed) = mix.in_terms(&terms, &unchanged)
+        && is_consistent(&mixed)
+        && is_whole(&compare_until(&mixed, recorded, rules, is_unwanted)?)
+    {
+        return Ok(Some(mixed));
     }
     for _ in 0..TRIES {
         let bindings = together(accepted, recorded, &mut unchanged);
-        let Some(mut mixed) = mix.in_terms(&IdTranslation::default(), &unchanged, false) else {
+        let Some(mut mixed) = mix.in_terms(&OldTerms::default(), &unchanged) else {
             break;
         };
         mixed.bindings = bindings;
         let compared = compare_until(&mixed, recorded, rules, is_unwanted)?;
-        if is_whole(&compared) {
+        if is_whole(&compared) && is_consistent(&mixed) {
             return Ok(Some(mixed));
         }
         // What was kept does not go together with what is new, such as an id that one call makes and another lists.
@@ -269,14 +266,9 @@ struct Mix<'a> {
 
 impl Mix<'_> {
     /// The new recording, with the unchanged calls and tools as they were, and the rest in these terms. Offsets of calls count from the old
-    /// recording; calls that are new say when their own run began, and changed ones, too, unless they keep the times of the old ones. `None`
-    /// where what is known to vary in a text is not known of the old one, whose parts may be others.
-    fn in_terms(
-        &self,
-        terms: &IdTranslation,
-        unchanged: &[(usize, usize)],
-        keeps_times: bool,
-    ) -> Option<Trajectory> {
+    /// recording; calls that are new say when their own run began, and changed ones, too, unless their times are those of the old ones. `None`
+    /// where old and new do not go together.
+    fn in_terms(&self, terms: &OldTerms, unchanged: &[(usize, usize)]) -> Option<Trajectory> {
         let Self {
             accepted,
             recorded,
@@ -295,19 +287,18 @@ impl Mix<'_> {
             .filter(|it| it.kind == ChangeKind::Slower && it.fails)
             .filter_map(|it| it.current)
             .collect();
-        let none = HashSet::new();
         let mut mixed = (*carried).clone();
         mixed.stamp.recorded_at = accepted.stamp.recorded_at;
         mixed.stamp.utc_offset = accepted.stamp.utc_offset;
         for binding in &mut mixed.bindings {
-            terms.value(&mut binding.value, &none);
+            terms.value(&mut binding.value);
         }
         let mut number = 0;
         for step in &mut mixed.steps {
             let call = match step {
                 Step::ToolCall(call) if call.server.is_some() => call,
                 Step::Assistant { text } => {
-                    terms.string(text, &none);
+                    terms.text(text);
                     continue;
                 }
                 Step::ToolCall(_) | Step::User { .. } => continue,
@@ -318,10 +309,9 @@ impl Mix<'_> {
             if let Some(was) = kept.get(&number).and_then(at) {
                 **call = was.clone();
             } else {
-                terms.object(&mut call.arguments, &none);
-                terms.outcome(&mut call.outcome);
-                let was = pairs.get(&number).filter(|_| keeps_times).and_then(at);
-                if let Some(was) = was {
+                let was = pairs.get(&number).and_then(at);
+                let keeps_times = terms.call(call, was);
+                if let Some(was) = was.filter(|_| keeps_times) {
                     (call.began, call.start_ms) = (was.began, was.start_ms);
                     call.duration_ms = was.duration_ms;
                 } else {
