@@ -56,7 +56,11 @@ fn forsaken(args: &SelectArgs, baselines: &Baselines, ids: &[String]) -> Option<
     let (found, _) = scenario_file::find(&searched);
     let files = found.iter().map(|it| it.id.as_str());
     // Rows of data sets have no files of their own.
-    let known: HashSet<&str> = files.chain(ids.iter().map(String::as_str)).collect();
+    let cells: Vec<_> = ids.iter().filter_map(|it| Cell::of_id(it)).collect();
+    // What a matrix of the command line makes cells of is there without them, too.
+    let of_cells = cells.iter().map(|it| it.scenario.as_str());
+    let ids = ids.iter().map(String::as_str);
+    let known: HashSet<&str> = files.chain(ids).chain(of_cells).collect();
     let below: Vec<String> = folders
         .iter()
         .map(|it| scenario_file::id_of_folder(it))

@@ -170,7 +170,12 @@ fn failing(result: &ResultDocument) -> Option<String> {
 
 /// What to do where all of a part has passed, which says nothing about the rest.
 fn of_part(result: &ResultDocument, part: Selection) -> String {
-    let passed = if result.scenarios.iter().all(is_unchanged_or_left_out) {
+    let passed = if result.summary.quarantined > 0 {
+        format!(
+            "Everything passed that is not quarantined, of {}.",
+            chosen(part)
+        )
+    } else if result.scenarios.iter().all(is_unchanged_or_left_out) {
         format!(
             "Everything passed, and nothing changed, of {}.",
             chosen(part)
