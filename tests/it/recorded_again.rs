@@ -408,7 +408,8 @@ fn an_id_is_never_of_two_recordings() {
         first(old, "none"),
         first("0a1b2c3d-0000-4000-8000-00000000abcd", "none"),
     ]);
-    let kept = accepted_over(&accepted, &first(new, old));
+    let again = "5d6e7f80-1111-4222-8333-444455556666";
+    let kept = accepted_over(&accepted, &learned([first(new, old), first(again, old)]));
     let text = kept
         .calls()
         .nth(1)
@@ -418,6 +419,27 @@ fn an_id_is_never_of_two_recordings() {
         .unwrap()
         .text();
     assert!(text.contains(&format!("\"first\":\"{old}\"")), "{text}");
+}
+
+#[test]
+fn what_varies_in_a_text_of_other_words_is_known_of_the_new_one() {
+    let loaded = |text: String| {
+        let call = json!({"tool": "mcp__s__load", "args": {}, "reads": true, "text": text});
+        recorded(&[
+            call,
+            json!({"tool": "mcp__s__other", "args": {}, "text": "as before"}),
+        ])
+    };
+    let old = |load: u32| loaded(format!("load {load} of all"));
+    let new = |load: u32, of: &str| loaded(format!("now the load is about {load} of {of}"));
+    let kept = accepted_over(
+        &learned([old(12), old(13)]),
+        &learned([new(17, "all"), new(18, "all")]),
+    );
+    let passes = |run: &Trajectory| score::compare(&kept, run, &Rules::default()).verdict.passed;
+    assert!(passes(&new(25, "all")));
+    assert!(!passes(&new(25, "none")));
+    assert!(!passes(&old(12)));
 }
 
 #[test]
