@@ -422,6 +422,30 @@ fn an_id_is_never_of_two_recordings() {
 }
 
 #[test]
+fn a_new_call_with_an_id_of_its_own_leaves_the_others_as_they_were() {
+    let made = |ids: &[&str]| {
+        let calls = ids.iter().zip(["a", "b", "c"]).map(
+            |(id, of)| json!({"tool": "mcp__s__make", "args": {"of": of}, "json": {"id": id}}),
+        );
+        recorded(&calls.collect::<Vec<_>>())
+    };
+    let id = |it: u32| format!("{it:08x}-0d35-4b0c-9b33-1f2e3d4c5b6a");
+    let ids: Vec<String> = (1..=10)
+        .map(|it| id(it * 123_456_789 % 4_000_000_007))
+        .collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let accepted = learned([made(&ids[..2]), made(&ids[2..4])]);
+    let kept = accepted_over(&accepted, &learned([made(&ids[4..7]), made(&ids[7..10])]));
+    let answers = |of: &Trajectory| -> Vec<String> {
+        of.calls()
+            .map(|it| it.outcome.answer().unwrap().text())
+            .collect()
+    };
+    assert_eq!(answers(&kept)[..2], answers(&accepted)[..]);
+    assert!(answers(&kept)[2].contains(ids[6]));
+}
+
+#[test]
 fn what_varies_in_a_text_of_other_words_is_known_of_the_new_one() {
     let loaded = |text: String| {
         let call = json!({"tool": "mcp__s__load", "args": {}, "reads": true, "text": text});

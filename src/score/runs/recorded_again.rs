@@ -83,7 +83,11 @@ pub fn recorded_again(
     if let Some(terms) = OldTerms::new(accepted, recorded, comparison)
         && let Some(mixed) = mix.in_terms(&terms, &unchanged)
         && is_consistent(&mixed)
-        && is_whole(&compare_until(&mixed, recorded, rules, is_unwanted)?)
+        && says(
+            &mixed,
+            recorded,
+            &compare_until(&mixed, recorded, rules, is_unwanted)?,
+        )
     {
         return Ok(Some(mixed));
     }
@@ -94,7 +98,7 @@ pub fn recorded_again(
         };
         mixed.bindings = bindings;
         let compared = compare_until(&mixed, recorded, rules, is_unwanted)?;
-        if is_whole(&compared) && is_consistent(&mixed) {
+        if says(&mixed, recorded, &compared) && is_consistent(&mixed) {
             return Ok(Some(mixed));
         }
         // What was kept does not go together with what is new, such as an id that one call makes and another lists.
@@ -148,6 +152,23 @@ pub fn has_answer(accepted: &Trajectory, answered: &ToolCall, rules: &Rules) -> 
 /// Whether nothing of substance differs.
 fn is_whole(comparison: &Comparison) -> bool {
     comparison.verdict.passed && !comparison.changes.iter().any(is_of_substance)
+}
+
+/// Whether a mix says what the new recording does, with which it was compared. An answer that it has from there is the same, although an id
+/// in it is not a new one.
+fn says(mixed: &Trajectory, recorded: &Trajectory, compared: &Comparison) -> bool {
+    let calls: [Vec<&ToolCall>; 2] = [mixed, recorded].map(|it| it.calls().collect());
+    let outcome = |of: &[&'_ ToolCall], number: Option<usize>| {
+        let call = of.get(number?.checked_sub(1)?);
+        call.map(|it| it.outcome.clone())
+    };
+    let is_same = |it: &Change| {
+        let [was, is] = [(&calls[0], it.baseline), (&calls[1], it.current)]
+            .map(|(of, number)| outcome(of, number));
+        was.is_some() && was == is
+    };
+    let mut changes = compared.changes.iter().filter(|it| is_of_substance(it));
+    compared.verdict.passed && changes.all(is_same)
 }
 
 /// Whether what is not compared is the same: what the scenario is called and asks, how it ended, and how often it was reproduced.
