@@ -44,12 +44,8 @@ fn read_json(project: &Project, path: &str) -> Value {
 /// What was accepted has the answers of the run where something has changed, and else all as it was: ids, too, and the times of the calls.
 fn assert_mixed(accepted: &Value, before: &Value, run: &Value) {
     let of = |of: &Value, tool: &str| -> Value {
-        let steps = of["steps"].as_array().unwrap().iter();
-        steps
-            .filter(|it| it["tool"] == tool)
-            .next_back()
-            .unwrap()
-            .clone()
+        let mut steps = of["steps"].as_array().unwrap().iter();
+        steps.rfind(|it| it["tool"] == tool).unwrap().clone()
     };
     assert_eq!(
         of(accepted, "price")["outcome"],
