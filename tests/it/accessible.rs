@@ -106,9 +106,9 @@ pub(crate) fn found(
     }))</script>";
     let checked = format!("{before}{after}");
     let checked = checked.replace("</body>", &format!("<script>{axe}</script>{check}</body>"));
-    let style = Path::new(page).with_file_name("style.css");
+    let style = Path::new(page).with_file_name("mcp-eval.css");
     if project.path(&style).exists() {
-        project.file("style.css", project.read(&style));
+        project.file("mcp-eval.css", project.read(&style));
     }
     project.file("checked.html", checked);
     // A window of Chromium is 500 pixels wide at least; a frame may be as narrow as a phone.

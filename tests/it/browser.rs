@@ -88,7 +88,7 @@ fn a_browser_shows_the_report_and_runs_nothing_of_it() {
         ),
         (
             "reports/latest/s.html",
-            &["&lt;script&gt;", "harmless", "<details", "style.css"],
+            &["&lt;script&gt;", "harmless", "<details", "mcp-eval.css"],
         ),
     ] {
         let seen = browse(browser, &project, page, &["--dump-dom"]);

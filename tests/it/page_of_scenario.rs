@@ -120,10 +120,10 @@ fn forty_calls_with_one_change_take_four_screens() {
         setTimeout(() => { root.dataset.folds = open('call-3') + ' ' + open('call-30'); }, 100);
     });</script></body>";
     project.file(
-        "measured.html",
+        "reports/latest/measured.html",
         format!("{before}{after}").replace("</body>", measured),
     );
-    let seen = dom(browser, &project, "measured.html", "");
+    let seen = dom(browser, &project, "reports/latest/measured.html", "");
     let data = |name: &str| between(&seen, &format!("data-{name}=\""), "\"")[0];
     let [header, height] = ["header", "height"].map(|it| data(it).parse::<u32>().unwrap());
     assert!(header <= 900 / 4, "the header ends at {header}");

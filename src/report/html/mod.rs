@@ -60,7 +60,7 @@ pub fn index_of_report(result: &ResultDocument, responses: &Responses) -> String
 }
 
 /// The style sheet that lies beside the pages of a report, and its name there.
-pub const STYLE: (&str, &str) = ("style.css", include_str!("../../../templates/style.css"));
+pub const STYLE: (&str, &str) = ("mcp-eval.css", include_str!("../../../templates/style.css"));
 
 /// The same with the final responses of runs in the cells of a matrix.
 pub fn index_with(result: &ResultDocument, responses: &Responses) -> String {

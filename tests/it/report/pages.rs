@@ -52,7 +52,7 @@ fn nothing_from_outside_acts_on_a_page() {
                 !matches!(element, "script" | "svg" | "iframe" | "b"),
                 "{name}: <{tag}>"
             );
-            let is_style = tag == "link rel=\"stylesheet\" href=\"style.css\"";
+            let is_style = tag == "link rel=\"stylesheet\" href=\"mcp-eval.css\"";
             assert!(element != "link" || is_style, "{name}: <{tag}>");
             let is_picture = tag.starts_with("img alt=\"") && tag.contains("\" src=\"data:image/");
             assert!(element != "img" || is_picture, "{name}: <{tag}>");
