@@ -279,6 +279,24 @@ fn an_answer_that_equals_its_structured_form_is_printed_once() {
     );
 }
 
+#[test]
+fn a_changed_catalogue_gets_into_a_baseline_whose_answers_are_the_same() {
+    let project = Project::new();
+    restless(&project);
+    let file = "scenarios/restless.yaml";
+    let spare = r#""tools":[{"name":"spare","responses":[{"content":"x"}]},"#;
+    project.edit(file, r#""tools":["#, spare);
+    project.expect(0, &["record"]);
+    project.edit(file, "spare", "other");
+    project.expect(0, &["compare"]).says("tool `spare` is gone");
+    project.expect(0, &["record", "-v"]).says("kept as");
+    let baseline = project.read("baselines/restless/baseline.json");
+    assert!(baseline.contains("\"other\"") && !baseline.contains("\"spare\""));
+    project
+        .expect(0, &["compare", "--strict"])
+        .says("nothing changed");
+}
+
 /// A run that creates an order and reads it: of this id, at this price.
 fn ordered(id: &str, price: u32) -> Trajectory {
     let order = json!({"id": id, "total": price, "note": format!("order {id} of today")});
