@@ -346,16 +346,15 @@ impl Waiting {
         let held = self.hold(again)?;
         let id = &self.scenario.id;
         let run = &self.run.trajectory;
-        let quiet = (self.accepted.get(variant - 1)).and_then(|it| self.over(it));
+        let quiet = self.accepted.get(variant - 1).map(|it| self.over(it));
         let kept = quiet.as_ref().unwrap_or(run);
         let kept = (self.baselines).save_under(Some(&held), id, variant, kept)?;
         self.settle(&held)?;
         Ok(kept)
     }
 
-    /// The run as it takes the place of an accepted trajectory: with the old values where nothing has changed, as `record` keeps it. `None`
-    /// where all of it is new.
-    fn over(&self, accepted: &Redacted<Trajectory>) -> Option<Redacted<Trajectory>> {
+    /// The run as it takes the place of an accepted trajectory: with the old values where nothing has changed, as `record` keeps it.
+    fn over(&self, accepted: &Redacted<Trajectory>) -> Redacted<Trajectory> {
         let (run, rules) = (&self.run.trajectory, &self.scenario.scoring);
         let before = bound(accepted, &self.scenario);
         let recording = score::Recording {
@@ -363,9 +362,12 @@ impl Waiting {
             comparison: &score::compare(&before, run, rules),
             other_takes: &[],
         };
-        let mixed = score::recorded_again(&before, recording, rules, &|| false);
-        let mixed = mixed.ok().flatten()?;
-        Some(run.derive(|_| mixed))
+        match score::recorded_again(&before, recording, rules, &|| false) {
+            Ok(Some(mixed)) => run.derive(|_| mixed),
+            Ok(None) => accepted.clone(),
+            // Nobody has asked for an end.
+            Err(_) => run.clone(),
+        }
     }
 
     /// Makes sure that all is as it was read, and stays so for as long as what is returned lives.

@@ -397,21 +397,16 @@ impl Draft {
             return None;
         };
         let named = &self.called_at[..self.called_at.len().min(TOOLS)];
-        let calls = match (self.called_at.len(), self.called_at.len() - named.len()) {
-            (0, _) => return None,
-            (1, _) => "calls",
-            (_, 0) => "call",
-            (_, more) => {
-                return Some(format!(
-                    "{} and {more} more call `{was}`; the tool is now `{now}`",
-                    named.join(", ")
-                ));
-            }
+        let who = match self.called_at.len() - named.len() {
+            0 => and(named),
+            more => format!("{} and {more} more", named.join(", ")),
         };
-        Some(format!(
-            "{} {calls} `{was}`; the tool is now `{now}`",
-            and(named)
-        ))
+        let call = match named.len() {
+            0 => return None,
+            1 => "calls",
+            _ => "call",
+        };
+        Some(format!("{who} {call} `{was}`; the tool is now `{now}`"))
     }
 
     fn tool_names(&self) -> String {

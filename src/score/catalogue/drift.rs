@@ -124,20 +124,19 @@ impl<'a> Server<'a> {
             .iter()
             .filter(|it| !old_names.contains_key(it.name()))
             .collect();
-        for (name, count) in &counts(new) {
-            if *count > 1 && counts(old).get(name).is_none_or(|it| it < count) {
-                let finding = self.finding(name, "name", ToolChange::Listed(*count));
-                self.found.push(finding);
-                // Some clients take the first one of a name, and others the last.
-                let [before, now] =
-                    [old, new].map(|tools| tools.iter().filter(|it| it.name() == *name));
-                let others = now
-                    .skip(1)
-                    .filter(|it| !before.clone().any(|old| old == *it));
-                for other in others.take(LISTED) {
-                    if let Some(old) = old_names.get(name) {
-                        self.tool(old, other, true);
-                    }
+        let (before, now) = (of_each_name(old), of_each_name(new));
+        for (name, tools) in &now {
+            let known = before.get(name).map_or(&[][..], |it| it);
+            if tools.len() < 2 || tools.len() <= known.len() {
+                continue;
+            }
+            let finding = self.finding(name, "name", ToolChange::Listed(tools.len()));
+            self.found.push(finding);
+            // Some clients take the first one of a name, and others the last.
+            let others = tools[1..].iter().take(LISTED);
+            for other in others.filter(|it| !known.contains(it)) {
+                if let Some(old) = known.first() {
+                    self.tool(old, other, true);
                 }
             }
         }
@@ -495,13 +494,13 @@ impl<'a> Server<'a> {
     }
 }
 
-/// How often each name is listed.
-fn counts(tools: &[Tool]) -> BTreeMap<&str, usize> {
-    let mut counts = BTreeMap::new();
+/// The tools of each name, in their order.
+fn of_each_name(tools: &[Tool]) -> BTreeMap<&str, Vec<&Tool>> {
+    let mut named: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();
     for tool in tools {
-        *counts.entry(tool.name()).or_default() += 1;
+        named.entry(tool.name()).or_default().push(tool);
     }
-    counts
+    named
 }
 
 /// The capabilities that one side has and the other has not: `resources`, or of one that both have, a part: `resources/subscribe`.

@@ -4,12 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use aho_corasick::AhoCorasick;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::ids::binding::{at, full_paths, leaves, read_calls, text_of, value_at};
+use crate::ids::binding::{at, full_paths, leaves, read_answer, read_calls, text_of, value_at};
 use crate::ids::id_translation::{IdTranslation, is_unmistakable};
 use crate::text::times::is_time;
-use crate::values::path::covers_path;
 use model::binding::Binding;
 use model::comparison::{Comparison, Pair, Row};
 use model::trajectory::{Answer, ToolCall, Trajectory};
@@ -49,8 +48,9 @@ impl OldTerms {
         let olds: HashSet<String> = olds.filter_map(text_of).collect();
         let named = AhoCorasick::new(olds).ok()?;
         let names_old = |it: &&ToolCall| {
-            let said = [json!(it.arguments), json!(it.outcome)];
-            said.iter().any(|it| named.is_match(&it.to_string()))
+            // What can be stored can be written.
+            let said = serde_json::to_string(&(&it.arguments, &it.outcome));
+            said.is_ok_and(|it| named.is_match(&it))
         };
         if now.iter().any(names_old) {
             return None;
@@ -141,10 +141,16 @@ fn other_values(was: &Answer, is: &Answer, pair: &Pair) -> Vec<(Value, Value)> {
     let before: HashMap<String, Value> = (leaves(was).into_iter())
         .map(|it| (it.path, it.value))
         .collect();
+    let differences = pair.response.differences.iter();
+    let differences: HashSet<&str> = differences.map(|it| it.path.as_str()).collect();
+    // Read once, as each place is looked up in it.
+    let read = read_answer(is);
     let differs = |path: &str| {
-        let differences = || pair.response.differences.iter();
-        let mut places = full_paths(is, path).into_iter();
-        places.any(|place| differences().any(|it| covers_path(&it.path, &place)))
+        let on_the_way = |place: &str| {
+            let mut ends = place.match_indices('/').map(|it| it.0).chain([place.len()]);
+            ends.any(|end| differences.contains(&place[..end]))
+        };
+        full_paths(&read, path).iter().any(|it| on_the_way(it))
     };
     let mut values = Vec::new();
     for leaf in leaves(is) {

@@ -4,22 +4,21 @@
 //! that are known to vary –, and where all is the same, the trajectory stays as a whole.
 
 use std::cell::LazyCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use crate::by_hand::learned::places_texts;
 use crate::learn::carry_over;
 use crate::learn::known::covers;
 use crate::work::Cancelled;
 use model::binding::Binding;
-use model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use model::change::{Change, ChangeKind};
+use model::change::Change;
 use model::comparison::{Comparison, Pair, Row};
 use model::learned::Learned;
 use model::rules::Rules;
-use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 use super::compare::{compare, compare_until};
 use super::experiment::experiment_changes;
+use super::mix::{Mix, is_of_substance};
 use super::old_terms::{OldTerms, is_consistent};
 
 /// How often a mix of both recordings is tried before the new one is kept as it is.
@@ -110,11 +109,6 @@ pub fn recorded_again(
         }
     }
     Ok(Some(carried))
-}
-
-/// Whether a change is more than one of time and tokens.
-pub fn is_of_substance(change: &Change) -> bool {
-    !matches!(change.kind, ChangeKind::Slower | ChangeKind::Tokens)
 }
 
 /// Whether an accepted trajectory has the answer to a call, which is in the form that is stored: to the same request, and the same but for
@@ -274,185 +268,4 @@ fn second_answers(take: &Trajectory) -> Option<Trajectory> {
 /// Nothing is learned of what failed when it was asked again.
 fn is_answer(outcome: &Outcome) -> bool {
     !outcome.is_failure()
-}
-
-/// Both recordings, to be mixed.
-struct Mix<'a> {
-    accepted: &'a Trajectory,
-    recorded: &'a Trajectory,
-    /// The new one with what is known to vary.
-    carried: &'a Trajectory,
-    comparison: &'a Comparison,
-}
-
-impl Mix<'_> {
-    /// The new recording, with the unchanged calls and tools as they were, and the rest in these terms. Offsets of calls count from the old
-    /// recording; calls that are new say when their own run began, and changed ones, too, unless their times are those of the old ones. `None`
-    /// where old and new do not go together.
-    fn in_terms(&self, terms: &OldTerms, unchanged: &[(usize, usize)]) -> Option<Trajectory> {
-        let Self {
-            accepted,
-            recorded,
-            carried,
-            comparison,
-        } = self;
-        let before: Vec<&ToolCall> = accepted.calls().collect();
-        let pairs: HashMap<usize, usize> = (comparison.rows.iter())
-            .filter_map(|row| match row {
-                Row::Pair(pair) => Some((pair.current, pair.baseline)),
-                Row::Missing { .. } | Row::Extra { .. } => None,
-            })
-            .collect();
-        let kept: HashMap<usize, usize> = unchanged.iter().map(|(was, is)| (*is, *was)).collect();
-        let slower: HashSet<usize> = (comparison.changes.iter())
-            .filter(|it| it.kind == ChangeKind::Slower && it.fails)
-            .filter_map(|it| it.current)
-            .collect();
-        let mut mixed = (*carried).clone();
-        mixed.stamp.recorded_at = accepted.stamp.recorded_at;
-        mixed.stamp.utc_offset = accepted.stamp.utc_offset;
-        for binding in &mut mixed.bindings {
-            terms.value(&mut binding.value);
-        }
-        let mut number = 0;
-        for step in &mut mixed.steps {
-            let call = match step {
-                Step::ToolCall(call) if call.server.is_some() => call,
-                Step::Assistant { text } => {
-                    terms.text(text);
-                    continue;
-                }
-                Step::ToolCall(_) | Step::User { .. } => continue,
-            };
-            number += 1;
-            let took = call.duration_ms;
-            let at = |number: &usize| before.get(number.wrapping_sub(1)).copied();
-            if let Some(was) = kept.get(&number).and_then(at) {
-                **call = was.clone();
-            } else {
-                let was = pairs.get(&number).and_then(at);
-                let keeps_times = terms.call(call, was);
-                if let Some(was) = was.filter(|_| keeps_times) {
-                    (call.began, call.start_ms) = (was.began, was.start_ms);
-                    call.duration_ms = was.duration_ms;
-                } else {
-                    call.began = Some(recorded.began(call));
-                }
-            }
-            if slower.contains(&number) {
-                call.duration_ms = took;
-            }
-        }
-        let now: HashMap<usize, usize> = pairs.iter().map(|(is, was)| (*was, *is)).collect();
-        for (was, is) in unchanged {
-            mixed.learned.retain(|it| it.call != *is);
-            let known = accepted.learned.iter().find(|it| it.call == *was);
-            mixed.learned.extend(known.map(|it| {
-                let mut known = it.clone();
-                known.call = *is;
-                known.repeats.retain_mut(|it| match now.get(&it.call) {
-                    Some(number) => {
-                        it.call = *number;
-                        true
-                    }
-                    None => false,
-                });
-                known
-            }));
-        }
-        mixed.learned.sort_by_key(|it| it.call);
-        for (is, was) in &pairs {
-            if !kept.contains_key(is) {
-                self.refer_to_texts(&mut mixed, *is, *was)?;
-            }
-        }
-        let all_in_place = pairs.len() == comparison.rows.len()
-            && pairs.iter().all(|(current, baseline)| current == baseline);
-        if all_in_place && slower.is_empty() {
-            mixed.duration_ms = accepted.duration_ms;
-        }
-        let behind_is_same = !(comparison.changes.iter())
-            .any(|it| it.kind == ChangeKind::Upstream && is_of_substance(it));
-        if let Some(lane) = &mut mixed.upstream {
-            match &accepted.upstream {
-                Some(was) if all_in_place && behind_is_same => lane.clone_from(was),
-                _ => {
-                    for it in &mut lane.calls {
-                        it.call.began = Some(recorded.began(&it.call));
-                    }
-                }
-            }
-        }
-        mixed.catalogue = catalogue(&accepted.catalogue, &recorded.catalogue, comparison);
-        Some(mixed)
-    }
-
-    /// Makes what is known to vary in the texts of an answer be about these: where a text is the old one, that is what was known of the old one.
-    fn refer_to_texts(&self, mixed: &mut Trajectory, is: usize, was: usize) -> Option<()> {
-        let answer = |of: &Trajectory, number: usize| {
-            let call = of.calls().nth(number.checked_sub(1)?)?;
-            call.outcome.answer().cloned()
-        };
-        let Some(now) = answer(mixed, is) else {
-            return Some(());
-        };
-        let (before, new) = (answer(self.accepted, was), answer(self.recorded, is));
-        let known = self.accepted.learned.iter().find(|it| it.call == was);
-        let known = known.map_or(&[][..], |it| &it.varies);
-        for learned in mixed.learned.iter_mut().filter(|it| it.call == is) {
-            let texts = |answer: &Option<Answer>| -> Vec<Option<Vec<String>>> {
-                let texts = answer.as_ref().map(|it| places_texts(&learned.varies, it));
-                texts.unwrap_or_else(|| vec![None; learned.varies.len()])
-            };
-            let of_all = [&Some(now.clone()), &before, &new].map(texts);
-            for (at, varying) in learned.varies.iter_mut().enumerate() {
-                let [now, before, new] = of_all.each_ref().map(|it| &it[at]);
-                let old = known.iter().find(|it| it.path == varying.path);
-                match old.filter(|_| now == before) {
-                    Some(old) => *varying = old.clone(),
-                    None if now == new => {}
-                    None => return None,
-                }
-            }
-        }
-        Some(())
-    }
-}
-
-/// The tools that are offered now, in the old order and as they were where nothing has changed.
-fn catalogue(before: &Catalogue, now: &Catalogue, comparison: &Comparison) -> Catalogue {
-    let drifted: HashSet<(&str, &str)> = (comparison.drift.iter())
-        .map(|it| (it.server.as_str(), it.tool.as_str()))
-        .collect();
-    let servers = now.servers.iter().map(|now| {
-        let Some(before) = before.servers.iter().find(|it| it.server == now.server) else {
-            return now.clone();
-        };
-        let place = |name: &str| before.tools.iter().position(|it| it.name() == name);
-        let mut tools = now.tools.clone();
-        for tool in &mut tools {
-            let name = tool.name().to_owned();
-            let was = place(&name).and_then(|it| before.tools.get(it));
-            if let Some(was) = was.filter(|_| !drifted.contains(&(now.server.as_str(), &name))) {
-                tool.clone_from(was);
-            }
-        }
-        // In the old order, each new one behind the one that it is listed behind.
-        let mut last = 0;
-        let mut places: Vec<(usize, Tool)> = Vec::new();
-        for tool in tools {
-            last = place(tool.name()).unwrap_or(last);
-            places.push((last, tool));
-        }
-        places.sort_by_key(|it| it.0);
-        let tools = places.into_iter().map(|it| it.1).collect();
-        ServerCatalogue {
-            tools,
-            ..now.clone()
-        }
-    });
-    Catalogue {
-        servers: servers.collect(),
-        own: now.own.clone(),
-    }
 }
