@@ -515,3 +515,31 @@ fn an_answer_with_new_times_is_of_its_own_moment() {
     let said = call.outcome.answer().unwrap().text();
     assert_eq!(moments == day(5), said.contains(&date(12)), "{said}");
 }
+
+#[test]
+fn an_id_that_has_changed_is_new_where_others_only_vary() {
+    let read = |request: &str, owner: &str| {
+        recorded(&[
+            json!({"tool": "mcp__s__get", "args": {}, "reads": true, "json": {"request": request, "owner": owner}}),
+        ])
+    };
+    let requests: Vec<String> = (1..=4_u32)
+        .map(|it| format!("{:08x}-0d35-4b0c-9b33-1f2e3d4c5b6a", it * 123_456_789))
+        .collect();
+    let was = "usr_82e57c6eaeec";
+    let now = "usr_7c95abcdef01";
+    let accepted = learned([read(&requests[0], was), read(&requests[1], was)]);
+    let kept = accepted_over(
+        &accepted,
+        &learned([read(&requests[2], now), read(&requests[3], now)]),
+    );
+    let text = kept
+        .calls()
+        .next()
+        .unwrap()
+        .outcome
+        .answer()
+        .unwrap()
+        .text();
+    assert!(text.contains(&requests[0]) && text.contains(now), "{text}");
+}

@@ -69,6 +69,18 @@ fn what_breaks_no_call_is_shown_all_the_same() {
     ] {
         assert!(found.contains(what), "{found}");
     }
+    // Listed twice before, too.
+    let twice = |hints: Value| {
+        let tool = json!({"name": "t", "annotations": hints});
+        json!([tool, tool])
+    };
+    let hinted = twice(json!({"idempotentHint": true}));
+    let comparison = drifted(&twice(json!({})), &hinted, "t", &Rules::default());
+    let found = whats(&comparison).join("; ");
+    assert!(
+        found.contains("`idempotentHint`") && !found.contains("listed"),
+        "{found}"
+    );
     let later = json!([{"name": "t", "_meta": {"ui": "list", "at": "2026-05-02T10:00:00Z"}}]);
     assert_eq!(
         whats(&drifted(&tools, &later, "t", &Rules::default())),
