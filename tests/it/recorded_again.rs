@@ -543,3 +543,58 @@ fn an_id_that_has_changed_is_new_where_others_only_vary() {
         .text();
     assert!(text.contains(&requests[0]) && text.contains(now), "{text}");
 }
+
+#[test]
+fn what_was_known_of_a_value_is_past_when_one_that_does_not_fit_is_accepted() {
+    let run = |value: &Value| {
+        let mut run = recorded(&[
+            json!({"tool": "mcp__s__do", "args": {}, "json": {"value": value, "other": "as before"}}),
+        ]);
+        run.stamp.recorded_at = jiff::Timestamp::from_second(1_795_169_420).unwrap();
+        run
+    };
+    let rules = Rules::default();
+    let hex = [
+        json!("9f8e7d6c5b4a9f8e7d6c5b4a"),
+        json!("0e10000000000e1000000000"),
+    ];
+    let numbers = [json!(1), json!(3)];
+    let moments = [json!(1_795_169_420), json!(1_795_169_421)];
+    for (known, accepted, next, seen) in [
+        // Of another kind: nothing is known to vary any more.
+        (&numbers, json!(null), None, None),
+        (&numbers, json!("many"), None, None),
+        (&numbers, json!([]), None, None),
+        // Otherwise it varies as before, and is held to what it is now.
+        (&numbers, json!(-5), Some(json!(-7)), Some(json!([-5]))),
+        (
+            &moments,
+            json!(1_795_428_620),
+            Some(json!(1_795_428_630)),
+            Some(json!([1_795_428_620])),
+        ),
+        (
+            &hex,
+            json!("01HZXKQ3T5V7W9YABCDEFGHJKM"),
+            Some(json!("01HZXKQ3T6V7W9ZZBCDEFGHJKN")),
+            Some(json!(["01HZXKQ3T5V7W9YABCDEFGHJKM"])),
+        ),
+    ] {
+        let before = learned([run(&known[0]), run(&known[1])]);
+        let kept = accepted_over(&before, &run(&accepted));
+        let passes = |value: &Value| {
+            let compared = score::compare(&kept, &run(value), &rules);
+            compared.verdict.passed && compared.changes.is_empty()
+        };
+        assert!(passes(&accepted), "{accepted}");
+        if let Some(next) = &next {
+            assert!(passes(next), "{accepted} {next}");
+        } else {
+            assert!(!passes(&known[1]), "{accepted} {}", known[1]);
+        }
+        let learned = serde_json::to_value(&kept.learned).unwrap();
+        let place = learned.pointer("/0/varies/0");
+        let own = place.and_then(|it| it.get("seen").or_else(|| it.pointer("/parts/0/seen")));
+        assert_eq!(own, seen.as_ref(), "{learned}");
+    }
+}

@@ -5,15 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::by_hand::learned::{NOTHING, place_texts};
+use crate::ids::binding::at;
 use crate::response::beside;
 use crate::text::counted::Counted;
 use crate::text::key;
 use crate::text::token::{LONG, Token, pieces, tokens};
 use crate::text::variation::may_be;
+use crate::values::kind::{is_of_kind, reduced};
 use crate::values::path::covers_path;
 use model::comparison::{Comparison, Pair, Row, UpstreamComparison};
 use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
+use model::response::Difference;
 use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use model::upstream::{UpstreamLane, VaryingArgument};
 
@@ -39,8 +44,8 @@ pub fn carry_over(accepted: &Trajectory, recorded: &mut Trajectory, comparison: 
                 continue;
             };
             let own = learned.remove(&pair.current);
-            let answered_the_same = pair.response.differences.is_empty();
-            let merged = merge(pair.current, (known, was), (own, is), answered_the_same);
+            let differences = &pair.response.differences;
+            let merged = merge(pair.current, (known, was), (own, is), differences);
             learned.extend(merged.map(|it| (it.call, it)));
         }
         learned.into_values().collect()
@@ -95,7 +100,7 @@ fn merge(
     call: usize,
     (known, was): (&Learned, &Answer),
     (own, is): (Option<Learned>, &Answer),
-    answered_the_same: bool,
+    differences: &[Difference],
 ) -> Option<Learned> {
     let own = own.unwrap_or(Learned {
         call,
@@ -103,13 +108,14 @@ fn merge(
         ..Learned::default()
     });
     // Another answer than the known one has been received only as often as it was now.
-    let takes = if answered_the_same {
+    let takes = if differences.is_empty() {
         known.takes.max(own.takes)
     } else {
         own.takes
     };
     let mut varies: Vec<Varying> = (known.varies.iter())
         .filter_map(|it| moved(it, was, is))
+        .filter_map(|it| renewed(it, is, differences))
         .collect();
     add(&mut varies, own.varies);
     (takes >= 2 || !varies.is_empty()).then_some(Learned {
@@ -120,6 +126,48 @@ fn merge(
         repeats: own.repeats,
         beside: beside::together([&known.beside, &own.beside]),
     })
+}
+
+/// What is known of a place after an answer that had there what was not to be expected: what earlier takes had is past. `None` where it is a
+/// value of another kind.
+fn renewed(mut it: Varying, is: &Answer, differences: &[Difference]) -> Option<Varying> {
+    let depth = |path: &str| path.split('/').count();
+    let others: Vec<Value> = (differences.iter())
+        .filter(|other| covers_path(&it.path, &other.path) && depth(&it.path) == depth(&other.path))
+        .filter_map(|other| at(is, &other.path))
+        .collect();
+    if others.is_empty() {
+        return Some(it);
+    }
+    if it.by == Variation::Tokens {
+        let texts = place_texts(&it, is)?;
+        if let [text] = texts.as_slice() {
+            let now = Counted::new(tokens(text));
+            for part in &mut it.parts {
+                let span = now
+                    .span(part)
+                    .filter(|_| part.only() == Some(TokenKind::Id));
+                if let Some(span) = span {
+                    part.seen = now.tokens[span]
+                        .iter()
+                        .map(|it| it.text.to_owned())
+                        .collect();
+                }
+            }
+        }
+        return Some(it);
+    }
+    // Of an element of a list, the others are as they were.
+    if !it.path.contains('*') {
+        let fits = |other: &Value| it.seen.iter().any(|seen| is_of_kind(seen, other));
+        if !it.seen.is_empty() && !others.iter().any(fits) {
+            return None;
+        }
+        it.seen.clear();
+        it.offsets.clear();
+    }
+    it.seen.extend(others.iter().map(reduced));
+    Some(it)
 }
 
 /// Adds places to those that are known, each place once and nothing beneath another.

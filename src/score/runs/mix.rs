@@ -158,7 +158,8 @@ fn refer_to_texts(
     for (at, varying) in learned.varies.iter_mut().enumerate() {
         let [now, before, new] = texts.each_ref().map(|it| &it[at]);
         let old = known.get(varying.path.as_str());
-        match old.filter(|_| now == before) {
+        let has_text = now.as_ref().is_some_and(|it| !it.is_empty());
+        match old.filter(|_| has_text && now == before) {
             Some(old) => *varying = (*old).clone(),
             None if now == new => {}
             None => return None,
