@@ -596,5 +596,40 @@ fn what_was_known_of_a_value_is_past_when_one_that_does_not_fit_is_accepted() {
         let place = learned.pointer("/0/varies/0");
         let own = place.and_then(|it| it.get("seen").or_else(|| it.pointer("/parts/0/seen")));
         assert_eq!(own, seen.as_ref(), "{learned}");
+        assert!(
+            place.is_none_or(|it| it.get("offsets").is_none()),
+            "{learned}"
+        );
     }
+
+    // Of the rows of a list, the others are as they were.
+    let list = |rows: &[(&str, Value)]| {
+        let rows = rows
+            .iter()
+            .map(|(name, load)| json!({"name": name, "load": load}));
+        run(&Value::from_iter(rows))
+    };
+    let before = learned([
+        list(&[("a", json!(1)), ("b", json!(2)), ("c", json!(3))]),
+        list(&[("c", json!(6)), ("a", json!(5)), ("b", json!(4))]),
+    ]);
+    let kept = accepted_over(
+        &before,
+        &list(&[("a", json!(null)), ("b", json!(2)), ("c", json!(3))]),
+    );
+    let now = list(&[("a", json!(null)), ("b", json!(7)), ("c", json!(8))]);
+    let compared = score::compare(&kept, &now, &rules);
+    assert!(compared.verdict.passed, "{:?}", compared.verdict);
+    let place = |of: &Trajectory, path: &str| {
+        let mut varies = of.learned.iter().flat_map(|it| &it.varies);
+        varies.find(|it| it.path == path).cloned()
+    };
+    let rows = "/content/0/json/value";
+    assert!(place(&before, rows).is_some());
+    assert_eq!(place(&kept, rows), place(&before, rows));
+    let loads = place(&kept, &format!("{rows}/*/load")).unwrap();
+    assert!(
+        loads.seen.contains(&json!(null)) && loads.seen.contains(&json!(3)),
+        "{loads:?}"
+    );
 }
