@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::lists::align;
+use crate::text::telling::{telling, telling_offsets, telling_texts};
 use crate::text::token::tokens;
 use crate::text::words;
 use crate::values::number;
@@ -44,20 +45,21 @@ pub(super) fn gathered(
             places.entry(rest).or_default().push(how);
         }
     }
+    let ways: HashMap<String, Way> = (places.into_iter())
+        .filter(|(_, ways)| ways.len() >= least)
+        .filter_map(|(rest, ways)| Some((rest, one_way(&ways)?)))
+        .collect();
     let mut together: Vec<Varying> = Vec::new();
     let mut listed: HashMap<String, usize> = HashMap::new();
     for it in varies {
-        let way = parted(&it).map(|(_, rest)| rest);
-        let way =
-            way.filter(|rest| places[rest].len() >= least && one_way(&places[rest]).is_some());
-        let Some((rest, (by, mut parts))) =
-            way.and_then(|rest| one_way(&places[&rest]).map(|by| (rest, by)))
-        else {
+        let rest = parted(&it).map(|(_, rest)| rest);
+        let Some((rest, (by, parts))) = rest.and_then(|rest| ways.get_key_value(&rest)) else {
             together.push(it);
             continue;
         };
+        let (by, mut parts) = (*by, parts.clone());
         // What was seen in each element may be in all of them.
-        if let Some(known) = listed.get(&rest).map(|at| &mut together[*at]) {
+        if let Some(known) = listed.get(rest).map(|at| &mut together[*at]) {
             known.seen.extend(it.seen);
             known.offsets.extend(it.offsets);
             for (known, own) in known.parts.iter_mut().zip(it.parts) {
@@ -77,6 +79,15 @@ pub(super) fn gathered(
             parts,
             ..it
         });
+    }
+    for at in listed.into_values() {
+        let it = &mut together[at];
+        it.seen = telling(std::mem::take(&mut it.seen));
+        it.offsets = telling_offsets(std::mem::take(&mut it.offsets));
+        for part in &mut it.parts {
+            part.seen = telling_texts(std::mem::take(&mut part.seen));
+            part.offsets = telling_offsets(std::mem::take(&mut part.offsets));
+        }
     }
     together
 }

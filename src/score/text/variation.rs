@@ -556,7 +556,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 }
 
 /// A number, or how many seconds a duration is.
-fn amount(text: &str) -> Option<f64> {
+pub(super) fn amount(text: &str) -> Option<f64> {
     let unit = text.trim_start_matches(|it: char| !it.is_alphabetic());
     let second = match unit.to_lowercase().as_str() {
         it if it.starts_with("ms") || it.starts_with("mil") => 1e-3,

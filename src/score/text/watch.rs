@@ -43,10 +43,6 @@ pub(crate) fn words(seen: &[&str], now: &str) -> Option<Watched> {
     if now.trim().is_empty() {
         return (!seen.iter().any(|it| it.trim().is_empty())).then_some(Never("is empty"));
     }
-    let has_nothing = |text: &str| {
-        let mut parts = text.split(|it: char| !it.is_alphanumeric());
-        parts.any(|it| NOTHINGS.contains(&it))
-    };
     (has_nothing(now) && !seen.iter().any(|it| has_nothing(it)))
         .then_some(Never("holds `undefined`, `null`, `None` or `NaN`"))
 }
@@ -61,16 +57,10 @@ pub(crate) fn id(seen: &[&str], now: &str, is_new: bool, is_used: bool) -> Optio
     if placeholder::holds(now) || seen.iter().any(|it| placeholder::holds(it)) {
         return None;
     }
-    let plain = |it: &str| -> String { it.chars().filter(char::is_ascii_alphanumeric).collect() };
-    let is_alike = |it: &str| {
-        let it = plain(it);
-        it.len() >= ALIKE && it.bytes().all(|each| each == it.as_bytes()[0])
-    };
     let all = |is: &dyn Fn(&str) -> bool| seen.iter().all(|it| is(it));
     if is_alike(now) && !seen.iter().any(|it| is_alike(it)) {
         return Some(Never("is one character again and again"));
     }
-    let is_hex = |it: &str| plain(it).bytes().all(|it| it.is_ascii_hexdigit());
     let digits: usize = seen.iter().map(|it| plain(it).len()).sum();
     // Fewer digits do, too, if they are no numbers with a letter, or if a word stands there.
     let is_word = !is_used && !now.bytes().any(|it| it.is_ascii_digit());
@@ -82,13 +72,10 @@ pub(crate) fn id(seen: &[&str], now: &str, is_new: bool, is_used: bool) -> Optio
     if is_known && all(&is_hex) && !is_hex(now) {
         return Some(Never("is not hexadecimal"));
     }
-    let is_uuid = |it: &str| is_hex(it) && plain(it).len() == 32;
-    let has_hyphens = |it: &str| it.bytes().filter(|it| *it == b'-').count() == 4;
     if all(&|it| is_uuid(it) && has_hyphens(it)) && !is_uuid(now) {
         return Some(Never("is not a UUID"));
     }
     let length = seen.first()?.len();
-    let has_digits = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
     let have_one_length = all(&|it| it.len() == length && has_digits(it));
     let least = if length >= LONG {
         length * 3 / 4
@@ -98,9 +85,7 @@ pub(crate) fn id(seen: &[&str], now: &str, is_new: bool, is_used: bool) -> Optio
     if have_one_length && length >= SHORT && now.len() < least {
         return Some(Never("is cut short"));
     }
-    let mixes = |it: &str| {
-        it.bytes().any(|it| it.is_ascii_uppercase()) && it.bytes().any(|it| it.is_ascii_lowercase())
-    };
+    let mixes = |it: &str| has_upper(it) && has_lower(it);
     let is_rare = now.len() != length || (length >= SHORT + 3 && all(&mixes) && !mixes(now));
     if have_one_length && length >= SHORT && is_word && is_rare {
         return Some(Never("is a word"));
@@ -135,18 +120,9 @@ fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
     {
         return Some(Shown("is written in another case"));
     }
-    // What comes before each sign, by its length, and the sign.
-    let signs = |it: &str| -> Vec<(usize, char)> {
-        let signs = it.char_indices().filter(|(_, it)| !it.is_alphanumeric());
-        signs.collect()
-    };
     let of_first = signs(seen.first()?);
-    let is_hex = |it: &&str| {
-        it.bytes()
-            .all(|it| it.is_ascii_hexdigit() || !it.is_ascii_alphanumeric())
-    };
     if !of_first.is_empty()
-        && seen.iter().all(is_hex)
+        && seen.iter().all(|it| is_hex(it))
         && seen.iter().all(|it| signs(it) == of_first)
         && signs(now)
             .iter()
@@ -161,18 +137,84 @@ fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
     {
         return Some(Shown("has other letters beside its number"));
     }
-    let (sign, _) = seen[0]
-        .char_indices()
-        .find(|(_, it)| !it.is_alphanumeric())?;
-    let beginning = &seen[0][..=sign];
-    let is_literal = beginning
-        .chars()
-        .take_while(|it| it.is_alphabetic())
-        .count()
-        == sign
-        && sign > 0;
+    let beginning = beginning(seen[0])?;
+    let mut letters = beginning.chars();
+    letters.next_back();
+    let is_literal = beginning.chars().nth(1).is_some() && letters.all(char::is_alphabetic);
     (is_literal && seen.iter().all(|it| it.starts_with(beginning)) && !now.starts_with(beginning))
         .then_some(Shown("begins otherwise"))
+}
+
+/// A text without its signs.
+fn plain(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+/// How a text looks beside the first of its place: what all texts of a place may share, and what may be said of any.
+pub(super) fn look(first: &str, text: &str) -> [bool; 15] {
+    [
+        text.len() == first.len(),
+        signs(text) == signs(first),
+        beside_number(text) == beside_number(first),
+        beginning(first).is_none_or(|it| text.starts_with(it)),
+        text.trim().is_empty(),
+        text.contains(char::is_whitespace),
+        has_nothing(text),
+        placeholder::holds(text),
+        is_alike(text),
+        is_hex(text),
+        is_uuid(text),
+        has_hyphens(text),
+        has_digits(text),
+        has_upper(text),
+        has_lower(text),
+    ]
+}
+
+fn is_alike(text: &str) -> bool {
+    let text = plain(text);
+    text.len() >= ALIKE && text.bytes().all(|each| each == text.as_bytes()[0])
+}
+
+fn is_hex(text: &str) -> bool {
+    plain(text).bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+fn is_uuid(text: &str) -> bool {
+    is_hex(text) && plain(text).len() == 32
+}
+
+fn has_hyphens(text: &str) -> bool {
+    text.bytes().filter(|it| *it == b'-').count() == 4
+}
+
+fn has_digits(text: &str) -> bool {
+    text.bytes().any(|it| it.is_ascii_digit())
+}
+
+fn has_upper(text: &str) -> bool {
+    text.bytes().any(|it| it.is_ascii_uppercase())
+}
+
+fn has_lower(text: &str) -> bool {
+    text.bytes().any(|it| it.is_ascii_lowercase())
+}
+
+fn has_nothing(text: &str) -> bool {
+    let mut parts = text.split(|it: char| !it.is_alphanumeric());
+    parts.any(|it| NOTHINGS.contains(&it))
+}
+
+/// What comes before each sign, by its length, and the sign.
+fn signs(text: &str) -> Vec<(usize, char)> {
+    let signs = text.char_indices().filter(|(_, it)| !it.is_alphanumeric());
+    signs.collect()
+}
+
+/// What a text begins with, to its first sign.
+fn beginning(text: &str) -> Option<&str> {
+    let (at, sign) = text.char_indices().find(|(_, it)| !it.is_alphanumeric())?;
+    Some(&text[..at + sign.len_utf8()])
 }
 
 /// The letters before and after the one number in a text: of `606Mi` none and `Mi`.
