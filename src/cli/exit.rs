@@ -219,9 +219,10 @@ impl From<StoreError> for Failure {
             StoreError::Write { .. } | StoreError::Read { .. } | StoreError::Unreadable { .. } => {
                 Exit::Incomplete
             }
-            StoreError::CutOff { .. } | StoreError::Invalid { .. } | StoreError::Version { .. } => {
-                Exit::Usage
-            }
+            StoreError::CutOff { .. }
+            | StoreError::Invalid { .. }
+            | StoreError::Version { .. }
+            | StoreError::OtherDialogue { .. } => Exit::Usage,
         };
         Self {
             exit,

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
+use crate::cli::exit::Failure;
 use crate::model::cell::Cell;
 use crate::scenario_file;
 use crate::store::{self, Baselines};
+use crate::text::plural;
 
 /// The most baselines that one line names.
 const NAMED: usize = 8;
@@ -34,6 +36,31 @@ pub(super) fn warn(args: &SelectArgs, baselines: &Baselines, ids: &[String], con
     if let Some(forsaken) = forsaken(args, baselines, ids) {
         console.note(&forsaken);
     }
+}
+
+/// Whether what people read beside the baselines of these scenarios, each with the folder it lies in, is what is compared.
+///
+/// # Errors
+///
+/// A usage [`Failure`] that names those whose dialogue is of another recording.
+pub(super) fn check_dialogues(folders: &[Baselines], ids: &[String]) -> Result<(), Failure> {
+    let mut others = folders.iter().zip(ids).filter_map(|(folder, id)| {
+        let accepted = store::load(&folder.path(id)).ok()?;
+        folder.check_dialogue(id, &accepted).err()
+    });
+    let Some(first) = others.next() else {
+        return Ok(());
+    };
+    let more = others.count();
+    let failure = Failure::from(first);
+    Err(if more > 0 {
+        failure.hint(format!(
+            "so it is with {}",
+            plural(more, "further baseline")
+        ))
+    } else {
+        failure
+    })
 }
 
 /// Whether a baseline is read for a scenario although it lies under an old name.

@@ -262,7 +262,7 @@ impl Baselines {
     }
 
     /// Repairs what a process that was killed while it kept a baseline has left: removes temporary files, and rewrites a dialogue of another
-    /// recording than the one beside it.
+    /// recording than the one beside it. Returns whether it was of another one without a sign that anybody was killed.
     ///
     /// `main` is the main accepted trajectory, as it was loaded. It never changes accepted trajectories, nor files that
     /// another process is writing. A dialogue that another version of this program has worded differently stays as it is.
@@ -270,28 +270,42 @@ impl Baselines {
     /// # Errors
     ///
     /// A [`StoreError`] when the dialogue cannot be written.
-    pub fn mend(&self, scenario: &str, main: Option<&Trajectory>) -> Result<(), StoreError> {
+    pub fn mend(&self, scenario: &str, main: Option<&Trajectory>) -> Result<bool, StoreError> {
         let folder = self.folder(scenario);
         let was_cut_short = !left_behind(&folder).is_empty();
         let is_wrong =
             main.is_some_and(|it| self.right_dialogue(scenario, it, was_cut_short).is_some());
         if !was_cut_short && !is_wrong {
-            return Ok(());
+            return Ok(false);
         }
         // Another process is writing to the folder.
         let Some(held) = Held::try_hold(&folder) else {
-            return Ok(());
+            return Ok(false);
         };
         // Loaded again, because another process may have replaced it before the lock was taken.
-        let path = self.path(scenario);
+        let (path, dialogue_path) = (self.path(scenario), self.dialogue_path(scenario));
         let main = if is_wrong { Some(load(&path)?) } else { None };
         let right = main.and_then(|it| self.right_dialogue(scenario, &it, was_cut_short));
+        let was_other = right.is_some() && !was_cut_short && dialogue_path.exists();
         if let Some(right) = right {
-            self.beside(&self.dialogue_path(scenario), right.as_bytes())?
-                .put()?;
+            self.beside(&dialogue_path, right.as_bytes())?.put()?;
         }
         // Last, so that the leftovers still show that something is to repair if this process is killed before.
         held.sweep();
+        Ok(was_other)
+    }
+
+    /// Whether the dialogue that lies beside a scenario's main accepted trajectory, as it was loaded, is the one of another.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::OtherDialogue`] when it is.
+    pub fn check_dialogue(&self, scenario: &str, main: &Trajectory) -> Result<(), StoreError> {
+        let path = self.dialogue_path(scenario);
+        let is_there = self.exists(&path).unwrap_or_default();
+        if is_there && self.right_dialogue(scenario, main, false).is_some() {
+            return Err(StoreError::OtherDialogue { path });
+        }
         Ok(())
     }
 
@@ -315,9 +329,13 @@ impl Baselines {
             return None;
         }
         let right = dialogue(main);
-        // Git may have checked it out with the line ends of Windows.
-        let is_right = found.and_then(|it| String::from_utf8(it).ok());
-        let is_right = is_right.is_some_and(|it| it == right || it.replace("\r\n", "\n") == right);
+        // Git may have checked it out with the line ends of Windows, and an editor may have cut white space off.
+        let lines = |text: &str| -> Vec<String> {
+            let lines = text.trim_end().lines();
+            lines.map(|it| it.trim_end().to_owned()).collect()
+        };
+        let found = found.and_then(|it| String::from_utf8(it).ok());
+        let is_right = found.is_some_and(|it| it == right || lines(&it) == lines(&right));
         (!is_right).then_some(right)
     }
 
@@ -387,7 +405,8 @@ impl Baselines {
         Err(cannot_read(path, source))
     }
 
-    fn dialogue_path(&self, scenario: &str) -> PathBuf {
+    /// The dialogue beside a scenario's main accepted trajectory.
+    pub fn dialogue_path(&self, scenario: &str) -> PathBuf {
         self.folder(scenario).join(DIALOGUE)
     }
 

@@ -29,6 +29,8 @@ pub enum StoreError {
         found: String,
         supported: u32,
     },
+    #[error("{} is not of the baseline beside it: who reviews it reads something else than what is compared", path.display())]
+    OtherDialogue { path: PathBuf },
     #[error("not kept as {}, because it could not be read again: {problem}", path.display())]
     Unreadable { path: PathBuf, problem: String },
 }
@@ -41,6 +43,7 @@ impl StoreError {
             Self::CutOff { .. } => "it ends in the middle of its JSON".to_owned(),
             Self::Invalid { problem, .. } | Self::Unreadable { problem, .. } => problem,
             Self::Version { found, .. } => format!("it has format version {found}"),
+            Self::OtherDialogue { .. } => "it is not of the baseline beside it".to_owned(),
         }
     }
 
@@ -54,6 +57,9 @@ impl StoreError {
             ),
             Self::Invalid { .. } => Some(
                 "correct it, take the file back from version control, or record it again with `mcp-eval record`",
+            ),
+            Self::OtherDialogue { .. } => Some(
+                "run `mcp-eval list` outside CI, which writes it anew, and commit it; or record again with `mcp-eval record`",
             ),
             Self::Version { .. } => Some(
                 "a newer mcp-eval wrote it: install that one, or record it again with this one",

@@ -367,16 +367,33 @@ fn what_somebody_writes_or_wrote_otherwise_is_let_alone() {
     project.expect(0, &["list"]);
     assert!(!project.path(beside).exists());
 
-    // CI looks, and changes nothing.
+    // CI looks, and changes nothing. It compares nothing with a baseline of which people have read something else.
     project.file(beside, "{");
-    project.file("baselines/s/trajectory.txt", "as committed");
-    for command in ["list", "compare"] {
-        let ran = ran(project.command().arg(command).env("CI", "true"));
-        assert_eq!(ran.code, 0, "{ran:?}");
-        assert_eq!(project.read(beside), "{");
-        assert_eq!(project.read("baselines/s/trajectory.txt"), "as committed");
+    for (dialogue, code) in [("as committed", 2), (&right.replace('\n', " \r\n"), 0)] {
+        project.file("baselines/s/trajectory.txt", dialogue);
+        for (command, code) in [("list", 0), ("compare", code), ("validate", code)] {
+            let ran = ran(project.command().arg(command).env("CI", "true"));
+            assert_eq!(ran.code, code, "{command} {ran:?}");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert_eq!(
+                said.contains("of the baseline beside it"),
+                code > 0,
+                "{ran:?}"
+            );
+            assert_eq!(project.read(beside), "{");
+            assert_eq!(project.read("baselines/s/trajectory.txt"), dialogue);
+        }
     }
+    project.file("baselines/s/trajectory.txt", "as committed");
     project.expect(0, &["list"]);
+    assert_eq!(project.read("baselines/s/trajectory.txt"), right);
+    project.file("baselines/s/trajectory.txt", "as committed");
+    project
+        .expect(0, &["validate"])
+        .says("baselines/s/trajectory.txt: warning: it is not of the baseline beside it");
+    project
+        .expect(0, &["compare", "-v"])
+        .says("baselines/s/trajectory.txt was not of its baseline, and was written anew");
     assert_eq!(project.read("baselines/s/trajectory.txt"), right);
 
     // Files of the user, and a folder that somebody named so.

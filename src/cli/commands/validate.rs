@@ -11,7 +11,8 @@ use crate::cli::to_run::today;
 use crate::cli::{Console, Exit, Failure, advice, suite_file};
 use crate::mock::{self, Mock};
 use crate::model::scenario::Scenario;
-use crate::scenario_file::{self, Finding};
+use crate::scenario_file::{self, Finding, Severity};
+use crate::store::{self, Baselines};
 use crate::text::plural;
 use crate::{json, suite};
 
@@ -67,6 +68,25 @@ fn measurement(scenario: &Scenario) -> Vec<Finding> {
     found.collect()
 }
 
+/// That the dialogue beside a scenario's baseline is not of it. What is wrong with the baseline itself, `compare` says.
+fn dialogue(scenario: &Scenario) -> Option<Finding> {
+    let baselines = Baselines::new(suite::BASELINES);
+    let accepted = store::load(&baselines.path(&scenario.id)).ok()?;
+    let why = baselines.check_dialogue(&scenario.id, &accepted).err()?;
+    let severity = if suite::ci::is_ci() {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let path = baselines.folder(&scenario.id).join("trajectory.txt");
+    let finding = Finding::about(
+        path.display(),
+        severity,
+        "it is not of the baseline beside it",
+    );
+    Some(finding.with_hint(why.hint()))
+}
+
 pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit, Failure> {
     let Picked {
         scenarios,
@@ -75,6 +95,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
     } = select::check(&args.select, console)?;
     for scenario in &scenarios {
         findings.extend(measurement(scenario));
+        findings.extend(dialogue(scenario));
         findings.extend(advice::idle_rules(scenario));
         findings.extend(advice::sweeping_rules(scenario));
         for (name, declared) in scenario.interactions.iter() {
