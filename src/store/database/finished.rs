@@ -1,4 +1,4 @@
-//! What is kept of a scenario that has its result, made of what its document and its trajectories say.
+//! The document of a result, made of what that of its scenario and its trajectories say.
 
 use std::path::PathBuf;
 use std::sync::Arc;

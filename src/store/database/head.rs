@@ -1,4 +1,4 @@
-//! What is kept of a run as a whole, and the ids of its results.
+//! The document of a run as a whole, and the ids of its results.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
