@@ -293,12 +293,4 @@ impl SuiteResult {
             scenarios: Vec::new(),
         }
     }
-
-    /// How many scenarios came out this way.
-    pub fn count(&self, status: Status) -> usize {
-        self.scenarios
-            .iter()
-            .filter(|it| it.status == status)
-            .count()
-    }
 }

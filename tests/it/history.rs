@@ -32,7 +32,8 @@ fn document(place: &Place, arguments: &[&str]) -> Value {
 #[ignore = "left to .ci/run, which has the time"]
 fn a_scenario_that_fails_is_shown_with_its_first_bad_run() {
     let place = dearer();
-    let runs = place.rows("select run_id, reason from results order by created_at");
+    let runs = place
+        .rows("select run_id, document ->> '$.history.reason' from results order by created_at");
     let [_, good, bad, _] = &runs[..] else {
         panic!("{runs:?}");
     };
@@ -163,22 +164,22 @@ fn what_is_looked_at_can_be_chosen() {
             .map(|it| it["results"].as_array().unwrap().len())
             .collect()
     };
-    place.execute("update results set model = 'other' where status = 'failed'");
+    place.alter("update results set model = 'other' where status = 'failed'");
     assert_eq!(counts(&["tea", "--last", "2"]), [2, 2]);
-    place.execute("update results set model = null");
+    place.alter("update results set model = null");
     // The slowest comes first.
-    place.execute("update results set duration_ms = case scenario_id when 'tea' then 2 else 1 end");
+    place.alter("update results set duration_ms = case scenario_id when 'tea' then 2 else 1 end");
     let slowest = document(&place, &[])["slowest"].clone();
     assert_eq!(
         (&slowest[0]["id"], &slowest[1]["id"]),
         (&json!("tea"), &json!("milk"))
     );
     // What was interrupted is shown, and what was skipped is not.
-    place.execute("update results set status = 'interrupted' where status = 'recorded'");
+    place.alter("update results set status = 'interrupted' where status = 'recorded'");
     assert_eq!(counts(&["tea"]), [4]);
-    place.execute("update results set status = 'skipped' where status = 'interrupted'");
+    place.alter("update results set status = 'skipped' where status = 'interrupted'");
     assert_eq!(counts(&["tea"]), [3]);
-    place.execute(
+    place.alter(
         "update results set created_at = '2020-01-01T00:00:00.000000Z' where scenario_id = 'milk'",
     );
     assert_eq!(ids(&["--since", "2020-01-02"]), ["tea"]);
@@ -265,13 +266,18 @@ fn the_commit_is_found_where_the_source_is_known() {
     );
 }
 
+/// A commit, as documents have it.
+fn at_commit(id: &str) -> Value {
+    json!({ "commit": id, "short": id, "branch": null, "subject": "", "dirty": false })
+}
+
 /// Results of one scenario with these durations, each with its status.
 fn lasting(durations: &[(f64, &str)]) -> Place {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
     for (at, (duration, status)) in durations.iter().enumerate() {
         place.expect(0, &["run"]);
-        place.execute(&format!(
+        place.alter(&format!(
             "update results set duration_ms = {duration}, status = '{status}', created_at = '2026-01-01T00:00:{at:02}.000000Z' \
              where created_at > '2026-01-02'"
         ));
@@ -300,13 +306,13 @@ fn what_has_become_slow_fails_a_gate() {
     place.expect(1, &["history", "tea", "--max-slowdown", "149%"]);
     place.expect(2, &["history", "--max-slowdown", "0.5"]);
     // Runs that were made several times take longer, whatever they are of.
-    place.execute("update results set attempts = 3 where duration_ms = 250");
+    place.alter("update results set document = json_set(document, '$.history.attempts', 3) where duration_ms = 250");
     place
         .expect(3, &["history", "--max-slowdown", "1"])
         .says("nothing could be measured");
-    place.execute("update results set attempts = 1");
+    place.alter("update results set document = json_set(document, '$.history.attempts', 1)");
     // Those of another model are none of those before.
-    place.execute("update results set model = 'other' where duration_ms < 105");
+    place.alter("update results set model = 'other' where duration_ms < 105");
     let unmeasured = "nothing could be measured: it takes 3 results of one scenario that passed before its latest, with the same agent and model, and there are 1 at most";
     let gated = ["history", "--max-slowdown", "1"];
     place.expect(3, &gated).says(unmeasured);
@@ -351,8 +357,9 @@ fn an_error_and_a_timeout_are_bad_runs() {
         (1.0, "error"),
     ]);
     for (at, commit) in [(0, "aaaa"), (1, "bbbb"), (2, "bbbb"), (3, "bbbb")] {
-        place.execute(&format!(
-            "update results set source_commit = '{commit}', source_short = '{commit}', source_dirty = 0 where created_at like '%:0{at}.%'"
+        place.alter(&format!(
+            "update results set document = json_set(document, '$.history.source', json('{}')) where created_at like '%:0{at}.%'",
+            at_commit(commit)
         ));
     }
     let runs = place.rows("select run_id from results order by created_at");
@@ -427,24 +434,32 @@ fn verdicts_that_flip_by_themselves_are_flaky() {
     let flips = |place: &Place| document(place, &["tea"])["scenarios"][0]["flakiness"].clone();
     assert_eq!(flips(&steady), json!(1.0 / 3.0));
     // Other servers or changes that are in no commit may be why, too.
-    steady.execute(
+    steady.alter(
         "update results set servers = 'recorded' where created_at > '2026-01-01T00:00:01.5'",
     );
     assert_eq!(flips(&steady), json!(0.0));
-    steady.execute("update results set servers = 'live', scenarios_commit = 'a', scenarios_short = 'a', scenarios_dirty = 0");
+    steady.alter(&format!(
+        "update results set servers = 'live', document = json_set(document, '$.history.scenarios', json('{}'))",
+        at_commit("a")
+    ));
     assert_eq!(flips(&steady), json!(1.0 / 3.0));
-    steady.execute("update results set scenarios_dirty = 1 where created_at like '%:02.%'");
+    steady.alter(
+        "update results set document = json_set(document, '$.history.scenarios.dirty', json('true')) where created_at like '%:02.%'",
+    );
     assert_eq!(flips(&steady), json!(0.0));
     // Where the code changed in between, that may be why.
     for (at, commit) in [(0, "a"), (1, "a"), (2, "b"), (3, "b")] {
-        steady.execute(&format!(
-            "update results set scenarios_commit = '{commit}', scenarios_short = '{commit}', scenarios_dirty = 0 where created_at like '%:0{at}.%'"
+        steady.alter(&format!(
+            "update results set document = json_set(document, '$.history.scenarios', json('{}')) where created_at like '%:0{at}.%'",
+            at_commit(commit)
         ));
     }
     assert_eq!(flips(&steady), json!(0.0));
     assert_eq!(document(&steady, &[])["flakiest"], json!([]));
     // Results whose own runs disagree are flaky whatever comes before.
-    steady.execute("update results set flaky = 1 where created_at like '%:01.%'");
+    steady.alter(
+        "update results set document = json_set(document, '$.history.flaky', json('true')) where created_at like '%:01.%'",
+    );
     assert_eq!(flips(&steady), json!(1.0 / 3.0));
     assert_eq!(document(&steady, &[])["flakiest"][0]["id"], "tea");
 }
@@ -468,8 +483,8 @@ fn the_page_has_charts_and_runs_nothing() {
     let mut name =
         String::from("<script>alert(1)</script> \"><img src=x onerror=alert(2)> =cmd|'/c calc'!A0");
     let _ = write!(name, "\u{202e}");
-    place.execute(&format!(
-        "update results set test_name = '{}', reason = '{}'",
+    place.alter(&format!(
+        "update results set test_name = '{}', document = json_set(document, '$.history.reason', '{}')",
         name.replace('\'', "''"),
         name.replace('\'', "''")
     ));
@@ -497,7 +512,7 @@ fn the_page_has_charts_and_runs_nothing() {
         let shown = ran(place.command().args(["history", "tea", "--format", format]));
         assert!(!shown.stdout.contains('\u{202e}'), "{shown:#?}");
     }
-    place.execute("update results set test_name = '=1+2'");
+    place.alter("update results set test_name = '=1+2'");
     let csv = place.expect(0, &["history", "--format", "csv"]).stdout;
     assert!(csv.contains(",'=1+2,"), "{csv}");
 }
@@ -630,7 +645,7 @@ fn what_did_not_run_to_its_end_is_green_nowhere() {
     let e2e = ["history", "--format", "e2e"];
     place.expect(0, &gated);
     let latest = "where duration_ms = 5 or duration_ms is null";
-    place.execute(&format!(
+    place.alter(&format!(
         "update results set status = 'interrupted' {latest}"
     ));
     place
@@ -644,8 +659,9 @@ fn what_did_not_run_to_its_end_is_green_nowhere() {
         .says("interrupted")
         .says("3 of 3 passed (100 %), 1 interrupted, median 100 ms");
     // Of what never began, nobody knows the agent. It is the one that ran before.
-    place.execute(&format!(
-        "update results set status = 'error', duration_ms = null, agent = null, model = null, reason = 'no key' {latest}"
+    place.alter(&format!(
+        "update results set status = 'error', duration_ms = null, agent = null, model = null, \
+         document = json_set(document, '$.history.reason', 'no key') {latest}"
     ));
     place.expect(3, &gated).says("its latest run is error");
     let said = place.expect(1, &e2e);
@@ -655,7 +671,7 @@ fn what_did_not_run_to_its_end_is_green_nowhere() {
     assert_eq!(series.len(), 1, "{history:#}");
     assert_eq!(series[0]["results"].as_array().unwrap().len(), 4);
     // With what came first, nothing stays red once it runs.
-    place.execute(&format!(
+    place.alter(&format!(
         "update results set created_at = '2026-01-01T00:00:00.000000Z' {latest}"
     ));
     let said = place.expect(0, &e2e);
@@ -695,7 +711,7 @@ fn recorded_servers_make_up_for_no_failure_of_the_servers() {
         .expect(0, &["history", "tea"])
         .says("tea · scripted, recorded servers");
     // Nor for an error before anything ran, of which nobody knows who would have answered.
-    place.execute(
+    place.alter(
         "update results set status = 'error', agent = null, model = null, servers = null, duration_ms = null where status = 'failed'",
     );
     place.expect(1, &e2e).says("[ERROR] tea: ");
@@ -729,7 +745,7 @@ fn what_was_left_out_since_is_measured_by_nothing() {
     for _ in 0..3 {
         place.expect(0, &["run"]);
     }
-    place.execute("update results set duration_ms = 100 where scenario_id = 'milk'");
+    place.alter("update results set duration_ms = 100 where scenario_id = 'milk'");
     place
         .expect(0, &gated)
         .says("0 of 1 measured scenarios took more than 9 × as long as usual; 1 is disabled, and was not measured")
@@ -752,7 +768,7 @@ fn what_was_left_out_since_is_measured_by_nothing() {
         .says("[SKIPPED] tea: not started")
         .says("No verdict");
     place.expect(0, &["run", "scenarios/tea.yaml"]);
-    place.execute("update results set duration_ms = 100 where scenario_id = 'tea'");
+    place.alter("update results set duration_ms = 100 where scenario_id = 'tea'");
     place.expect(0, &of_tea).says("0 of 1 measured");
 }
 
@@ -770,7 +786,7 @@ fn results_from_the_future_are_reported() {
     for it in asked {
         place.expect(0, it).says_not(ahead);
     }
-    place.execute("update results set created_at = '2999-01-01T00:00:00.000000Z'");
+    place.alter("update results set created_at = '2999-01-01T00:00:00.000000Z'");
     let (from, to) = (place.project.last_run(), "2999-01-01T00-00-00.000Z");
     std::fs::rename(&from, from.with_file_name(to)).unwrap();
     for it in asked {

@@ -156,7 +156,11 @@ fn what_could_not_be_run_is_run_again_and_marked_flaky() {
     assert_eq!(s["retried"][0]["status"], "error");
     assert_eq!(result["summary"]["flaky"], 1);
     let kept = rusqlite::Connection::open(project.path(".mcp-eval/results.db")).unwrap();
-    let flaky = kept.query_row("select sum(flaky) from results", [], |row| row.get(0));
+    let flaky = kept.query_row(
+        "select sum(document ->> '$.result.flaky') from results",
+        [],
+        |row| row.get(0),
+    );
     assert_eq!(flaky, Ok(1));
     assert!(
         project

@@ -6,10 +6,11 @@ use crate::cli::args::{HistoryArgs, HistoryFormat};
 use crate::cli::database::{answered, existing};
 use crate::cli::{Console, Exit, Failure, runs};
 use crate::published::history::HistoryDocument;
+use crate::published::kept::ResultDetail;
 use crate::published::result::Status;
 use crate::report::history::{self, Asked};
 use crate::report::{e2e, html, moment};
-use crate::store::database::{HistoryFilter, HistoryRow};
+use crate::store::database::HistoryFilter;
 use crate::suite::series;
 use crate::{json, store};
 
@@ -81,7 +82,7 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
 }
 
 /// What there is to say where nothing was found. `left_out` are the latest results without what `--tag` and `--since` ask for.
-fn nothing(args: &HistoryArgs, left_out: &[HistoryRow], names: &[String]) -> Failure {
+fn nothing(args: &HistoryArgs, left_out: &[ResultDetail], names: &[String]) -> Failure {
     let of = (args.name.as_ref()).map_or_else(String::new, |it| format!(" of `{it}`"));
     if !left_out.is_empty() {
         return filtered(args, left_out, &of);
@@ -104,7 +105,7 @@ fn nothing(args: &HistoryArgs, left_out: &[HistoryRow], names: &[String]) -> Fai
 }
 
 /// What there is to say where there are results, and none is left of them.
-fn filtered(args: &HistoryArgs, left_out: &[HistoryRow], of: &str) -> Failure {
+fn filtered(args: &HistoryArgs, left_out: &[ResultDetail], of: &str) -> Failure {
     let tags = args.tag.iter().map(|it| format!("--tag {it}"));
     let since = args.since.iter().map(|it| format!("--since {it}"));
     let asked: Vec<String> = tags.chain(since).collect();
@@ -112,11 +113,11 @@ fn filtered(args: &HistoryArgs, left_out: &[HistoryRow], of: &str) -> Failure {
         "there are results{of}, and {} leaves none of them",
         asked.join(" ")
     ));
-    if let Some(latest) = left_out.iter().map(|it| &it.result.at).max() {
+    if let Some(latest) = left_out.iter().map(|it| &it.history.at).max() {
         failure = failure.hint(format!("the latest is of {}", moment::words(latest)));
     }
     let known: BTreeSet<&str> = (left_out.iter())
-        .flat_map(|it| it.tags.iter().map(String::as_str))
+        .flat_map(|it| it.result.tags.iter().map(String::as_str))
         .collect();
     if args.tag.is_empty() {
         return failure;

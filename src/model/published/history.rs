@@ -377,6 +377,11 @@ impl HistoryResult {
         self.source.as_ref().or(self.scenarios.as_ref())
     }
 
+    /// Whether what was recorded of the servers answered in their place, or would have.
+    pub fn is_recorded(&self) -> bool {
+        self.servers.as_deref() == Some(RECORDED)
+    }
+
     /// How long it takes in milliseconds; `None` where it did not run, or not as long as it would have.
     pub fn took(&self) -> Option<f64> {
         self.duration_ms

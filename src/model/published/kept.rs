@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::number::fixed;
-use crate::published::result::Status;
+use crate::published::history::HistoryResult;
+use crate::published::result::{Evaluation, Status};
 
 /// A result, without its calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,29 +53,21 @@ impl ResultEntry {
     }
 }
 
-/// A result with what is kept of it besides.
-#[derive(Debug, Clone, PartialEq)]
+/// A result with all that is kept of it: its document in the database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultDetail {
     pub result: ResultEntry,
+    /// The same among those before and after it.
+    pub history: HistoryResult,
     /// The scenario's file, as the user named it.
     pub path: String,
-    pub evaluators: Vec<EvaluatorRow>,
+    pub evaluators: Vec<Evaluation>,
     /// Those of the attempt that is shown, in order.
     pub tool_calls: Vec<ToolCallRow>,
 }
 
-/// What an evaluator found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EvaluatorRow {
-    pub name: String,
-    pub gates: bool,
-    /// `passed`, `failed`, `skipped` or `error`.
-    pub status: String,
-    pub message: String,
-}
-
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCallRow {
     /// Its number in the run, counted from 1.
     pub number: u64,

@@ -1,13 +1,12 @@
 //! Values, faults and commands that both kinds of databases share.
 
-use std::borrow::Cow;
-use std::path::PathBuf;
-
 use jiff::Timestamp;
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use crate::json;
+use crate::model::redacted::Redacted;
 
 /// An open connection. All statements write parameters as `$1`, `$2` and on, each first used in this order, which both kinds read alike.
 pub(super) trait Connection: Send {
@@ -45,9 +44,6 @@ pub(super) trait Connection: Send {
     /// The names of a table's columns.
     fn columns(&mut self, table: &str) -> Result<Vec<String>, Fault>;
 
-    /// Keeps what there is before the migration to this version; returns the file in which it is, where it is one.
-    fn back_up(&mut self, before: u32) -> Result<Option<PathBuf>, Fault>;
-
     /// Whether what it is connected with is still what stands in its place.
     fn is_current(&self) -> bool;
 
@@ -80,46 +76,43 @@ pub(super) fn transaction<T>(
 /// What becomes of a row that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// It stays.
     Stays,
-    /// It is replaced, but for columns of which nothing is known now.
-    Learns,
-    /// It is replaced.
     Replaced,
 }
 
-/// Writes a row; returns whether anything was written.
+/// Writes a row, by its `id`; returns whether anything was written.
 pub(super) fn put(
     connection: &mut dyn Connection,
     table: &str,
-    keys: &[&str],
     record: &Record,
     existing: Existing,
 ) -> Result<bool, Fault> {
     let columns = record.columns.join(", ");
     let places: Vec<String> = (1..=record.columns.len())
-        .map(|it| format!("${it}"))
+        .map(|place| format!("${place}"))
         .collect();
-    let others = record
-        .columns
-        .iter()
-        .filter(|it| !keys.contains(&it.as_ref()));
-    let set = |it: &Cow<'static, str>| match existing {
-        Existing::Learns => format!("{it} = COALESCE(excluded.{it}, {table}.{it})"),
-        Existing::Stays | Existing::Replaced => format!("{it} = excluded.{it}"),
-    };
-    let sets: Vec<String> = others.map(set).collect();
-    let conflict = if existing == Existing::Stays || sets.is_empty() {
-        "NOTHING".to_owned()
-    } else {
-        format!("UPDATE SET {}", sets.join(", "))
+    let conflict = match existing {
+        Existing::Stays => "NOTHING".to_owned(),
+        Existing::Replaced => {
+            let sets = record.columns.iter();
+            let sets: Vec<String> = sets
+                .map(|column| format!("{column} = excluded.{column}"))
+                .collect();
+            format!("UPDATE SET {}", sets.join(", "))
+        }
     };
     let sql = format!(
-        "INSERT INTO {table} ({columns}) VALUES ({}) ON CONFLICT ({}) DO {conflict}",
-        places.join(", "),
-        keys.join(", ")
+        "INSERT INTO {table} ({columns}) VALUES ({}) ON CONFLICT (id) DO {conflict}",
+        places.join(", ")
     );
     Ok(connection.execute(&sql, &record.cells)? > 0)
+}
+
+/// The text of a document. Only what holds no secret has one.
+pub(super) fn document<T: Serialize>(of: &Redacted<T>) -> Result<String, Fault> {
+    let text = serde_json::to_string(&**of);
+    let text = text.map_err(|error| Fault::Other(format!("it cannot be written: {error}")))?;
+    Ok(json::escaped(text))
 }
 
 /// Why a database cannot be asked or written, in a sentence without what gives access to it.
@@ -182,47 +175,19 @@ pub(super) struct Row {
 }
 
 /// A row that is to be written: its columns with their values.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Record {
-    pub(super) columns: Vec<Cow<'static, str>>,
-    pub(super) cells: Vec<Cell>,
+    columns: Vec<&'static str>,
+    cells: Vec<Cell>,
 }
 
 impl Record {
     /// The same with one more column.
     #[must_use]
-    pub(super) fn with(
-        mut self,
-        column: impl Into<Cow<'static, str>>,
-        value: impl Into<Cell>,
-    ) -> Self {
-        self.columns.push(column.into());
+    pub(super) fn with(mut self, column: &'static str, value: impl Into<Cell>) -> Self {
+        self.columns.push(column);
         self.cells.push(value.into());
         self
-    }
-
-    /// The same with all columns of another one.
-    #[must_use]
-    pub(super) fn and(mut self, other: Self) -> Self {
-        self.columns.extend(other.columns);
-        self.cells.extend(other.cells);
-        self
-    }
-
-    /// The value of a column; what is not there is null.
-    pub(super) fn get(&self, column: &str) -> &Cell {
-        let at = self.columns.iter().position(|it| *it == column);
-        at.map_or(&Cell::Null, |at| &self.cells[at])
-    }
-
-    pub(super) fn set(&mut self, column: impl Into<Cow<'static, str>>, value: impl Into<Cell>) {
-        let column = column.into();
-        if let Some(at) = self.columns.iter().position(|it| *it == column) {
-            self.cells[at] = value.into();
-        } else {
-            self.columns.push(column);
-            self.cells.push(value.into());
-        }
     }
 }
 
@@ -272,22 +237,19 @@ impl Row {
         self.integer(column).map(|it| it != 0)
     }
 
-    /// A text that is JSON; null where it is none.
-    pub(super) fn json(&self, column: &str) -> Value {
-        let text = self.string(column);
-        json::read(text.as_bytes()).unwrap_or(Value::Null)
-    }
-
-    /// A text that is a list of texts in JSON; empty where it is none.
-    pub(super) fn texts(&self, column: &str) -> Vec<String> {
-        let Value::Array(items) = self.json(column) else {
-            return Vec::new();
-        };
-        let texts = items.into_iter().filter_map(|it| match it {
-            Value::String(it) => Some(it),
-            _ => None,
-        });
-        texts.collect()
+    /// What its document says.
+    ///
+    /// # Errors
+    ///
+    /// Whose document it is that says nothing of the kind.
+    pub(super) fn document<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        let text = self.string("document");
+        json::read(text.as_bytes()).map_err(|error| {
+            Fault::Other(format!(
+                "the document of `{}` cannot be read ({error}): without its row, `mcp-eval db rebuild` makes it anew from the files of its run",
+                self.string("id")
+            ))
+        })
     }
 }
 
@@ -304,12 +266,6 @@ impl From<bool> for Cell {
 }
 
 /// What is too large for a database to count is not known.
-impl From<u64> for Cell {
-    fn from(it: u64) -> Self {
-        i64::try_from(it).map_or(Self::Null, Self::Integer)
-    }
-}
-
 impl From<usize> for Cell {
     fn from(it: usize) -> Self {
         i64::try_from(it).map_or(Self::Null, Self::Integer)

@@ -15,8 +15,8 @@ use super::prune::{self, settle};
 use super::schema::damage;
 use super::worker::{Task, Worker};
 use super::{
-    DatabaseError, FinishedScenario, Health, HistoryFilter, HistoryRow, Info, Options, Page, Place,
-    Pruned, Rebuilt, ResultFilter, RunHead, history, rebuild, results,
+    DatabaseError, FinishedScenario, Health, HistoryFilter, Info, Options, Page, Place, Pruned,
+    Rebuilt, ResultFilter, RunHead, history, rebuild, results,
 };
 use crate::model::redacted::Redacted;
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};
@@ -127,7 +127,7 @@ impl Database {
     /// Writes what is known of a run as a whole: when it begins, and again whenever more is known. Does not wait for it.
     pub fn head(&self, head: Redacted<RunHead>) {
         // A thread that is gone tells so when it is asked to flush.
-        let _ = self.hand(Box::new(move |worker| worker.head(head.into_inner())));
+        let _ = self.hand(Box::new(move |worker| worker.head(head)));
     }
 
     /// Writes a result of a run that has begun. Does not wait for it.
@@ -165,10 +165,10 @@ impl Database {
         verdict: &Redacted<Value>,
         expected_tools: Option<&Redacted<Vec<String>>>,
     ) -> Result<bool, DatabaseError> {
-        let (result, verdict) = (result.to_owned(), (**verdict).clone());
-        let expected = expected_tools.map(|it| it.to_vec());
+        let (result, verdict) = (result.to_owned(), verdict.clone());
+        let expected = expected_tools.cloned();
         self.wait(PATIENCE, move |worker| {
-            worker.set_verdict(&result, &verdict, expected.as_deref())
+            worker.set_verdict(&result, &verdict, expected.as_ref())
         })
         .await?
     }
@@ -231,7 +231,10 @@ impl Database {
     /// # Errors
     ///
     /// When the database cannot be asked, or a run was killed and that cannot be written.
-    pub async fn history(&self, filter: &HistoryFilter) -> Result<Vec<HistoryRow>, DatabaseError> {
+    pub async fn history(
+        &self,
+        filter: &HistoryFilter,
+    ) -> Result<Vec<ResultDetail>, DatabaseError> {
         let filter = filter.clone();
         let runs = self.0.options.runs.clone();
         self.ask(PATIENCE, move |connection| {

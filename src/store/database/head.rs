@@ -1,16 +1,18 @@
-//! The row of a run as a whole, and the ids of its results.
+//! The document of a run as a whole, and the ids of its results.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::connection::{Record, rewritten, written};
-use crate::json;
-use crate::model::stamp::{Git, GitCommit};
+use super::connection::{Fault, Record, document, rewritten, written};
+use super::write::Identity;
+use crate::model::redacted::Redacted;
+use crate::model::stamp::Git;
 use crate::model::suite::SuiteResult;
-use crate::published::result::{Called, ResultDocument, Summary};
+use crate::published::result::{Called, ResultDocument};
 
-/// A run as a whole: what is known when it begins, and more when it has ended.
-#[derive(Debug, Clone, PartialEq)]
+/// A run as a whole, which is its document in the database: what is known when it begins, and more when it has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
     /// The name of its folder.
     pub run: String,
@@ -24,8 +26,8 @@ pub struct RunHead {
     pub duration_ms: Option<f64>,
     /// `None` while it goes on, and where nobody has asked for one.
     pub exit_code: Option<u8>,
-    /// How many scenarios came out in which way, so far.
-    pub summary: Summary,
+    /// How many scenarios were to run.
+    pub total: usize,
     /// The repository that it was started in; `None` while it goes on.
     pub git: Option<Git>,
     pub called: Option<Called>,
@@ -33,10 +35,13 @@ pub struct RunHead {
     pub quarantined: Vec<String>,
     /// It is the one that a search for a bad commit has ended with.
     pub is_end_of_search: bool,
+    /// Who ran it, which the database adds.
+    pub identity: Identity,
 }
 
 /// How far a run has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RunState {
     Running,
     Completed,
@@ -57,16 +62,11 @@ impl RunState {
 impl RunHead {
     /// Of a run that has begun.
     pub fn begun(document: &ResultDocument) -> Self {
-        let selected = document.summary.selected;
         Self {
             state: RunState::Running,
             duration_ms: None,
             exit_code: None,
             git: None,
-            summary: Summary {
-                selected,
-                ..Summary::default()
-            },
             ..Self::ended(document)
         }
     }
@@ -86,11 +86,12 @@ impl RunHead {
             },
             duration_ms: document.duration_ms,
             exit_code: document.gate.as_ref().map(|it| it.exit_code),
-            summary: document.summary,
+            total: document.summary.selected,
             git: Some(document.git.clone()),
             called: document.called.clone(),
             quarantined: tolerated.map(|it| it.id.clone()).collect(),
             is_end_of_search: document.bisected.is_some(),
+            identity: Identity::default(),
         }
     }
 
@@ -108,11 +109,12 @@ impl RunHead {
             },
             duration_ms: Some(suite.duration_ms),
             exit_code: None,
-            summary: Summary::by_status(suite.selected, |status| suite.count(status)),
+            total: suite.selected,
             git: Some(suite.git.clone()),
             called: None,
             quarantined: Vec::new(),
             is_end_of_search: false,
+            identity: Identity::default(),
         }
     }
 
@@ -130,51 +132,6 @@ impl RunHead {
         words.join(" ")
     }
 
-    /// The row, without who ran it.
-    pub(super) fn record(&self, id: &str) -> Record {
-        let Summary {
-            selected,
-            passed,
-            failed,
-            inconclusive,
-            error,
-            timeout,
-            interrupted,
-            skipped,
-            recorded,
-            quarantined,
-            changed: _,
-            recorded_failing: _,
-            flaky: _,
-        } = self.summary;
-        let called = self.called.as_ref();
-        let called = called.and_then(|it| serde_json::to_string(it).ok().map(json::escaped));
-        let completed = self.completed_at();
-        Record::default()
-            .with("id", id)
-            .with("run", self.run.as_str())
-            .with("name", self.name())
-            .with("command", self.command.as_str())
-            .with("status", self.state.name())
-            .with("started_at", self.began())
-            .with("completed_at", completed)
-            .with("duration_ms", self.duration_ms)
-            .with("exit_code", self.exit_code.map(i64::from))
-            .with("mcp_eval", self.mcp_eval.as_str())
-            .with("total", selected)
-            .with("passed", passed)
-            .with("failed", failed)
-            .with("inconclusive", inconclusive)
-            .with("errors", error)
-            .with("timeouts", timeout)
-            .with("interrupted", interrupted)
-            .with("skipped", skipped)
-            .with("recorded", recorded)
-            .with("quarantined", quarantined)
-            .and(git("git", self.git.as_ref()))
-            .with("called", called)
-    }
-
     /// When it ended, which is as long after its beginning as it took.
     fn completed_at(&self) -> Option<String> {
         if self.state == RunState::Running {
@@ -188,26 +145,18 @@ impl RunHead {
     }
 }
 
-/// The columns of a repository.
-pub(super) fn git(of: &'static str, git: Option<&Git>) -> Record {
-    let git = git.and_then(Git::commit);
-    let text = |column: &str, text: fn(&GitCommit) -> Option<&str>| {
-        (format!("{of}_{column}"), git.and_then(text))
-    };
-    let texts = [
-        text("commit", |it| Some(&it.commit)),
-        text("short", |it| Some(&it.short)),
-        text("branch", |it| it.branch.as_deref()),
-        text("describe", |it| it.describe.as_deref()),
-        text("subject", |it| Some(&it.subject)),
-        text("remote", |it| it.remote.as_deref()),
-    ];
-    let record = Record::default();
-    let record = (texts.into_iter()).fold(record, |record, (column, it)| record.with(column, it));
-    let at = git.map(|it| rewritten(&it.committed_at));
-    record
-        .with(format!("{of}_committed_at"), at)
-        .with(format!("{of}_dirty"), git.map(|it| it.dirty))
+/// The row of a run.
+pub(super) fn record(head: &Redacted<RunHead>, id: &str) -> Result<Record, Fault> {
+    Ok(Record::default()
+        .with("id", id)
+        .with("run", head.run.as_str())
+        .with("name", head.name())
+        .with("command", head.command.as_str())
+        .with("status", head.state.name())
+        .with("started_at", head.began())
+        .with("completed_at", head.completed_at())
+        .with("total", head.total)
+        .with("document", document(head)?))
 }
 
 /// The stable id of a result: 20 hexadecimal digits made of the id of its run and that of its scenario. Rows of data sets and cells of a matrix

@@ -1,7 +1,6 @@
 //! PostgreSQL, which several machines may write at the same time.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,15 +234,6 @@ impl Connection for Postgres {
             .iter()
             .map(|it| it.name().to_owned())
             .collect())
-    }
-
-    fn back_up(&mut self, before: u32) -> Result<Option<PathBuf>, Fault> {
-        for table in super::schema::TABLES {
-            self.batch(&format!(
-                "CREATE TABLE {table}_before_{before} AS TABLE {table}"
-            ))?;
-        }
-        Ok(None)
     }
 
     fn is_current(&self) -> bool {

@@ -13,11 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::connection::{Connection, Fault, transaction};
-use super::finished::Rows;
+use super::finished::Ready;
 use super::write::{self, Identity};
 use super::{Declared, FinishedScenario, RunHead, RunState, result_id};
 use crate::input;
-use crate::json;
 use crate::model::redacted::Redacted;
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::store::read::{load_ended, load_result};
@@ -76,17 +75,20 @@ pub(super) fn add(
     rebuilt: &mut Rebuilt,
 ) -> Result<(), Fault> {
     let has_ended = has_ended(document);
-    let mut head = if has_ended {
-        RunHead::ended(document)
+    let mut head = document.derive(if has_ended {
+        RunHead::ended
     } else {
-        RunHead::begun(document)
-    };
+        RunHead::begun
+    });
     let is_over = has_ended || !is_held(folder);
     let was_killed = !has_ended && is_over;
-    if was_killed {
-        head.state = RunState::Interrupted;
-    }
     let beside = Beside::read(folder);
+    head.refine(|it| {
+        it.identity.clone_from(&beside.identity);
+        if was_killed {
+            it.state = RunState::Interrupted;
+        }
+    });
     let (runs, results) = transaction(connection, |connection| {
         let id = write::id_of(connection, &head.run, &head.began())?;
         let known = connection.query(
@@ -102,9 +104,7 @@ pub(super) fn add(
                     &[id.as_str().into()],
                 )?;
             }
-            _ => {
-                write::run(connection, &head, &beside.identity)?;
-            }
+            _ => write::run(connection, &head)?,
         }
         let mut results = 0;
         for index in 0..document.scenarios.len() {
@@ -126,11 +126,8 @@ pub(super) fn add(
                 continue;
             }
             results += u64::from(found.is_none());
-            let rows = rows(document, scenario, folder, &beside);
-            write::result(connection, &id, &rows)?;
-        }
-        if was_killed {
-            write::count_again(connection, &id)?;
+            let ready = ready(document, scenario, folder, &beside);
+            write::result(connection, &id, &ready)?;
         }
         if has_ended && (!head.quarantined.is_empty() || head.is_end_of_search) {
             // What a run says of its results finds them only now.
@@ -143,12 +140,12 @@ pub(super) fn add(
     Ok(())
 }
 
-fn rows(
+fn ready(
     document: &Redacted<ResultDocument>,
     scenario: Redacted<Scenario>,
     folder: &Path,
     beside: &Beside,
-) -> Rows {
+) -> Ready {
     let beside = beside
         .results
         .get(&result_id(&document.run_id, &scenario.id));
@@ -165,12 +162,13 @@ fn rows(
         declared: declared.map(|it| Arc::new(document.derive(|_| it.clone()))),
         folder: folder.to_owned(),
     };
-    let mut rows = Rows::of(&finished);
+    let mut ready = Ready::of(&finished);
     if let Some(verdict) = beside.and_then(|it| it.verdict.as_ref()) {
-        rows.result
-            .set("verdict", json::escaped(verdict.to_string()));
+        ready
+            .detail
+            .refine(|it| it.result.verdict.clone_from(verdict));
     }
-    rows
+    ready
 }
 
 /// Whether what was recorded of servers was to answer in a run, however far it came.

@@ -1,9 +1,13 @@
 //! Questions to the database, and their answers.
 
-use super::connection::{Cell, Connection, Fault, Row, transaction, written};
-use crate::published::kept::{
-    EvaluatorRow, ResultDetail, ResultEntry, RunEntry, Statistics, ToolCallRow,
-};
+use serde_json::Value;
+
+use super::RunHead;
+use super::connection::{Cell, Connection, Fault, Row, document, transaction, written};
+use super::finished::text;
+use crate::model::redacted::Redacted;
+use crate::model::stamp::Git;
+use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};
 use crate::published::result::Status;
 
 /// Conditions with their values, joined by `AND`.
@@ -89,13 +93,16 @@ pub(super) fn page(
         &filtered.cells(&[]),
     )?;
     let sql = format!(
-        "SELECT * FROM results{} ORDER BY created_at DESC, id{}",
+        "SELECT id, document FROM results{} ORDER BY created_at DESC, id{}",
         filtered.sql(),
         filtered.limits()
     );
     let found = connection.query(&sql, &filtered.cells(&[filter.limit, filter.offset]))?;
+    let rows = found
+        .iter()
+        .map(|row| Ok(row.document::<ResultDetail>()?.result));
     Ok(Page {
-        rows: found.iter().map(entry).collect(),
+        rows: rows.collect::<Result<_, Fault>>()?,
         total,
     })
 }
@@ -110,49 +117,56 @@ pub(super) fn detail(
     connection: &mut dyn Connection,
     id: &str,
 ) -> Result<Option<ResultDetail>, Fault> {
-    let id = [Cell::from(id)];
-    let found = connection.query("SELECT * FROM results WHERE id = $1", &id)?;
-    let Some(result) = found.first() else {
-        return Ok(None);
-    };
-    let evaluations = "SELECT * FROM evaluations WHERE result_id = $1 ORDER BY number";
-    let calls = "SELECT * FROM tool_calls WHERE result_id = $1 ORDER BY attempt, number";
-    Ok(Some(ResultDetail {
-        result: entry(result),
-        path: result.string("path"),
-        evaluators: connection
-            .query(evaluations, &id)?
-            .iter()
-            .map(evaluator_row)
-            .collect(),
-        tool_calls: connection
-            .query(calls, &id)?
-            .iter()
-            .map(tool_call_row)
-            .collect(),
-    }))
+    let sql = "SELECT id, document FROM results WHERE id = $1";
+    let found = connection.query(sql, &[id.into()])?;
+    found.first().map(Row::document).transpose()
 }
 
 /// Replaces what is said of a result.
 pub(super) fn set_verdict(
     connection: &mut dyn Connection,
     id: &str,
-    verdict: &str,
-    expected_tools: Option<&str>,
+    verdict: &Redacted<Value>,
+    expected_tools: Option<&Redacted<Vec<String>>>,
 ) -> Result<bool, Fault> {
     transaction(connection, |connection| {
+        let Some(mut detail) = detail(connection, id)? else {
+            return Ok(false);
+        };
+        detail.result.verdict = (**verdict).clone();
         if let Some(expected) = expected_tools {
-            connection.execute(
-                "UPDATE results SET expected_tools = $1 WHERE id = $2",
-                &[expected.into(), id.into()],
-            )?;
+            detail.result.expected_tools = expected.to_vec();
         }
-        let changed = connection.execute(
-            "UPDATE results SET verdict = $1 WHERE id = $2",
-            &[verdict.into(), id.into()],
+        let detail = verdict.derive(|_| detail);
+        connection.execute(
+            "UPDATE results SET verdict = $1, expected_tools = $2, document = $3 WHERE id = $4",
+            &[
+                text(&detail.result.verdict).into(),
+                text(&detail.result.expected_tools).into(),
+                document(&detail)?.into(),
+                id.into(),
+            ],
         )?;
-        Ok(changed > 0)
+        Ok(true)
     })
+}
+
+/// Runs, and how their results came out, but for those that decide nothing.
+fn counted() -> String {
+    let counted = [
+        ("passed", "'passed'"),
+        ("failed", "'failed'"),
+        ("inconclusive", "'inconclusive'"),
+        ("errors", "'error', 'timeout', 'interrupted'"),
+        ("skipped", "'skipped'"),
+        ("recorded", "'recorded'"),
+    ];
+    let counted = counted.map(|(column, statuses)| {
+        format!(
+            ", (SELECT COUNT(*) FROM results WHERE run_id = runs.id AND results.status IN ({statuses}) AND quarantined = 0) AS {column}"
+        )
+    });
+    format!("SELECT runs.*{} FROM runs", counted.concat())
 }
 
 /// The runs, the latest first.
@@ -163,21 +177,18 @@ pub(super) fn runs(
 ) -> Result<Page<RunEntry>, Fault> {
     let all = Where::default();
     let total = count(connection, "SELECT COUNT(*) AS count FROM runs", &[])?;
-    let sql = format!(
-        "SELECT * FROM runs ORDER BY started_at DESC, id{}",
-        all.limits()
-    );
+    let sql = format!("{} ORDER BY started_at DESC, id{}", counted(), all.limits());
     let found = connection.query(&sql, &all.cells(&[limit, offset]))?;
     Ok(Page {
-        rows: found.iter().map(run_entry).collect(),
+        rows: found.iter().map(run_entry).collect::<Result<_, _>>()?,
         total,
     })
 }
 
 /// One run.
 pub(super) fn run(connection: &mut dyn Connection, id: &str) -> Result<Option<RunEntry>, Fault> {
-    let found = connection.query("SELECT * FROM runs WHERE id = $1", &[id.into()])?;
-    Ok(found.first().map(run_entry))
+    let found = connection.query(&format!("{} WHERE id = $1", counted()), &[id.into()])?;
+    found.first().map(run_entry).transpose()
 }
 
 /// All final results in numbers.
@@ -193,7 +204,11 @@ pub(super) fn stats(connection: &mut dyn Connection) -> Result<Statistics, Fault
     let found = connection.query(of_results, &[])?;
     let mut stats = Statistics {
         runs: count(connection, "SELECT COUNT(*) AS count FROM runs", &[])?,
-        tool_calls: count(connection, "SELECT COUNT(*) AS count FROM tool_calls", &[])?,
+        tool_calls: count(
+            connection,
+            "SELECT CAST(SUM(tool_calls) AS BIGINT) AS count FROM results",
+            &[],
+        )?,
         ..Statistics::default()
     };
     if let Some(row) = found.first() {
@@ -223,81 +238,28 @@ fn rate(passed: u64, judged: u64) -> Option<f64> {
     (judged > 0).then(|| passed as f64 / judged as f64)
 }
 
-/// The status of this name; what somebody else has written there is an error.
-pub(super) fn status(name: &str) -> Status {
-    serde_json::from_value(name.into()).unwrap_or(Status::Error)
-}
-
-fn entry(row: &Row) -> ResultEntry {
-    let status = status(&row.string("status"));
-    ResultEntry {
-        result_id: row.string("id"),
-        run_id: row.string("run_id"),
-        command: row.string("command"),
-        scenario: row.string("scenario_id"),
-        name: row.string("test_name"),
-        prompt: row.text("prompt"),
-        tags: row.texts("tags"),
-        status,
-        success: status == Status::Passed,
-        reason: row.text("reason"),
-        verdict: row.json("verdict"),
-        expected_tools: row.texts("expected_tools"),
-        actual_tools: row.texts("actual_tools"),
-        score: row.real("score"),
-        duration: row.real("duration_ms"),
-        timestamp: row.string("created_at"),
-        agent: row.text("agent"),
-        model: row.text("model"),
-        flaky: row.flag("flaky").unwrap_or(false),
-        total_tokens: row.count("total_tokens"),
-        cost: row.real("cost"),
-    }
-}
-
-fn evaluator_row(row: &Row) -> EvaluatorRow {
-    EvaluatorRow {
-        name: row.string("name"),
-        gates: row.flag("gating").unwrap_or(false),
-        status: row.string("status"),
-        message: row.string("message"),
-    }
-}
-
-fn tool_call_row(row: &Row) -> ToolCallRow {
-    ToolCallRow {
-        number: row.count("number").unwrap_or(0),
-        server: row.text("server"),
-        tool: row.string("tool"),
-        status: row.string("status"),
-        duration_ms: row.real("duration_ms"),
-        answer_bytes: row
-            .count("answer_bytes")
-            .map_or(0, |it| it.try_into().unwrap_or(usize::MAX)),
-    }
-}
-
-fn run_entry(row: &Row) -> RunEntry {
+fn run_entry(row: &Row) -> Result<RunEntry, Fault> {
+    let head: RunHead = row.document()?;
+    let commit = head.git.as_ref().and_then(Git::commit);
     let count = |column| row.count(column).unwrap_or(0);
-    let commit = row.text("git_commit");
-    RunEntry {
+    Ok(RunEntry {
         run_id: row.string("id"),
-        command: row.string("command"),
         status: row.string("status"),
         started_at: row.string("started_at"),
         completed_at: row.text("completed_at"),
-        duration: row.real("duration_ms"),
-        exit_code: row.count("exit_code").and_then(|it| it.try_into().ok()),
+        duration: head.duration_ms,
+        exit_code: head.exit_code,
         total: count("total"),
         passed: count("passed"),
         failed: count("failed"),
         inconclusive: count("inconclusive"),
-        errors: count("errors") + count("timeouts") + count("interrupted"),
+        errors: count("errors"),
         skipped: count("skipped"),
         recorded: count("recorded"),
-        branch: commit.as_ref().and_then(|_| row.text("git_branch")),
-        commit,
-    }
+        commit: commit.map(|at| at.commit.clone()),
+        branch: commit.and_then(|at| at.branch.clone()),
+        command: head.command,
+    })
 }
 
 /// Which results are asked for. [`ResultFilter::default`] asks for the latest hundred of all.

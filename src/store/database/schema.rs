@@ -1,28 +1,24 @@
-//! The schema, as migrations by number that only go forward; and tables that do not fit it.
-
-use std::fs;
+//! The schema, of which there is one version at a time; and tables that do not fit it.
 
 use super::connection::{Connection, Fault, transaction};
 
-/// What is done to come from each version to the next. What has been published here never changes: a change is one more.
-const MIGRATIONS: &[&str] = &[TABLES_TEXT, include_str!("views.sql")];
-
-/// What makes the tables.
-pub(super) const TABLES_TEXT: &str = include_str!("tables.sql");
+/// What makes the tables and views.
+const TABLES_TEXT: &str = include_str!("tables.sql");
 
 /// The tables, those that others refer to first.
-pub(super) const TABLES: [&str; 6] = [
-    "runs",
-    "scenarios",
-    "results",
-    "attempts",
-    "evaluations",
-    "tool_calls",
-];
+pub(super) const TABLES: [&str; 3] = ["runs", "scenarios", "results"];
 
-/// The number of the latest migration.
-#[expect(clippy::cast_possible_truncation, reason = "there are a few")]
-pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
+/// Whatever is changed in the tables makes another version.
+pub(super) const VERSION: u32 = 3;
+
+/// What puts the tables of versions 1 and 2 beside. Names of indexes stay with their tables, and each is there once.
+const BESIDE: &str = "\
+    DROP VIEW IF EXISTS test_results; DROP VIEW IF EXISTS test_configurations; DROP VIEW IF EXISTS test_runs; \
+    DROP INDEX IF EXISTS runs_by_time; DROP INDEX IF EXISTS results_by_run; DROP INDEX IF EXISTS results_by_scenario; \
+    DROP INDEX IF EXISTS results_by_name; DROP INDEX IF EXISTS results_by_time; \
+    ALTER TABLE tool_calls RENAME TO tool_calls_before_3; ALTER TABLE evaluations RENAME TO evaluations_before_3; \
+    ALTER TABLE attempts RENAME TO attempts_before_3; ALTER TABLE results RENAME TO results_before_3; \
+    ALTER TABLE scenarios RENAME TO scenarios_before_3; ALTER TABLE runs RENAME TO runs_before_3;";
 
 /// What may be done about a file whose tables are not ours any more.
 pub(super) const ANEW: &str =
@@ -42,7 +38,9 @@ pub(super) fn missing(tables: &[String]) -> Option<&'static str> {
 pub(super) fn fits(version: u32, connection: &mut dyn Connection) -> Result<(), Fault> {
     let tables = connection.tables()?;
     let why = if version > 0 {
-        missing(&tables).map(|it| format!("it lacks the table `{it}`"))
+        // Those of an earlier version have gone by other names.
+        let missing = missing(&tables).filter(|_| version == VERSION);
+        missing.map(|it| format!("it lacks the table `{it}`"))
     } else {
         let ours = TABLES.into_iter();
         let mut there = ours.filter(|it| tables.iter().any(|there| there == it));
@@ -67,8 +65,9 @@ pub(super) fn fits(version: u32, connection: &mut dyn Connection) -> Result<(), 
     Err(Fault::Misshapen { why, way })
 }
 
-/// Brings a database to the latest version. Where there is something in it already, that is kept beside first.
-pub(super) fn migrate(connection: &mut dyn Connection) -> Result<(), Fault> {
+/// Gives a database the tables of this version; those of an earlier one stay beside. Returns how many results are in these, where there were
+/// some.
+pub(super) fn migrate(connection: &mut dyn Connection) -> Result<Option<u64>, Fault> {
     let check = |version: u32| {
         if version > VERSION {
             return Err(Fault::Newer {
@@ -81,38 +80,31 @@ pub(super) fn migrate(connection: &mut dyn Connection) -> Result<(), Fault> {
     let version = check(connection.version()?)?;
     fits(version, connection)?;
     if version == VERSION {
-        return Ok(());
+        return Ok(None);
     }
-    let mut copy = None;
-    if version > 0 && connection.kind() == "sqlite" {
-        // A file is copied, which cannot be done within a transaction.
-        copy = connection.back_up(version + 1)?;
-    }
-    let migrated = transaction(connection, |connection| {
+    transaction(connection, |connection| {
         connection.lock_schema()?;
         // Somebody else may have done it since.
         let version = check(connection.version()?)?;
-        if version > 0 && version < VERSION && connection.kind() != "sqlite" {
-            connection.back_up(version + 1)?;
+        if version == VERSION {
+            return Ok(None);
         }
-        for (number, migration) in (1..).zip(MIGRATIONS).skip(version as usize) {
-            let done = connection.batch(migration);
-            done.map_err(|fault| match fault {
-                Fault::Doubtful(why) => Fault::Misshapen {
-                    why: format!("its schema cannot be brought to version {number} ({why})"),
-                    way: ANEW,
-                },
-                fault => fault,
-            })?;
-            connection.set_version(number)?;
+        let beside = if version > 0 { BESIDE } else { "" };
+        let done = connection.batch(&format!("{beside}{TABLES_TEXT}"));
+        done.map_err(|fault| match fault {
+            Fault::Doubtful(why) => Fault::Misshapen {
+                why: format!("its schema cannot be brought to version {VERSION} ({why})"),
+                way: ANEW,
+            },
+            fault => fault,
+        })?;
+        connection.set_version(VERSION)?;
+        if version == 0 {
+            return Ok(None);
         }
-        Ok(version < VERSION)
-    });
-    if let (Err(_) | Ok(false), Some(copy)) = (&migrated, copy) {
-        // It is what the file still is, or what somebody else has kept.
-        let _ = fs::remove_file(copy);
-    }
-    migrated.map(|_| ())
+        let left = connection.query("SELECT COUNT(*) AS count FROM results_before_3", &[])?;
+        Ok(left.first().and_then(|row| row.count("count")))
+    })
 }
 
 /// Stands for what is no text in the names of columns.

@@ -410,15 +410,6 @@ impl Connection for Sqlite {
         Ok(rows.iter().map(|it| it.string("name")).collect())
     }
 
-    fn back_up(&mut self, before: u32) -> Result<Option<PathBuf>, Fault> {
-        let to = free(&self.path, &format!("before-{before}"));
-        let name = to
-            .to_str()
-            .ok_or_else(|| Fault::Other("its name is not UTF-8".to_owned()))?;
-        self.file.execute("VACUUM INTO ?1", [name]).map_err(fault)?;
-        Ok(Some(to))
-    }
-
     fn is_current(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|it| (it.dev(), it.ino()) == self.identity)
     }

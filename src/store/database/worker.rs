@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::connection::{Connection, DatabaseError, Fault, transaction};
-use super::finished::{FinishedScenario, Rows};
+use super::finished::{FinishedScenario, Ready};
 use super::head::{RunHead, RunState, result_id};
 use super::place::{DEFAULT, Options, Place};
 use super::postgres::Postgres;
@@ -19,7 +19,8 @@ use super::results;
 use super::schema::{VERSION, damage, fits, has_columns, migrate};
 use super::sqlite::Sqlite;
 use super::write::{self, Identity};
-use crate::text::several;
+use crate::model::redacted::Redacted;
+use crate::text::{plural, several};
 
 /// How long nothing is tried again after it has gone wrong, at first; twice as long each time after that.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -35,8 +36,8 @@ pub(super) type Task = Box<dyn FnOnce(&mut Worker) + Send>;
 
 /// What is written of a run.
 enum Entry {
-    Head(Box<RunHead>),
-    Result(Box<Rows>),
+    Head(Redacted<RunHead>),
+    Result(Box<Ready>),
 }
 
 /// A run that is being written, or was not long ago.
@@ -105,7 +106,8 @@ impl Worker {
     }
 
     /// Writes what is known of a run as a whole.
-    pub(super) fn head(&mut self, head: RunHead) {
+    pub(super) fn head(&mut self, mut head: Redacted<RunHead>) {
+        head.refine(|it| it.identity.clone_from(&self.identity));
         let has_ended = head.state != RunState::Running;
         let began = head.began();
         let journal = self
@@ -129,7 +131,7 @@ impl Worker {
         });
         let journal = &mut self.journals[journal];
         journal.has_ended |= has_ended;
-        journal.entries.push(Entry::Head(Box::new(head)));
+        journal.entries.push(Entry::Head(head));
         if let Some(folder) = journal.folder.as_ref().filter(|_| has_ended) {
             journal.beside.keep(folder);
         }
@@ -139,8 +141,13 @@ impl Worker {
 
     /// Writes a result.
     pub(super) fn result(&mut self, finished: &FinishedScenario) {
-        let rows = Rows::of(finished);
-        let Some(journal) = self.journals.iter_mut().rev().find(|it| it.run == rows.run) else {
+        let ready = Ready::of(finished);
+        let Some(journal) = self
+            .journals
+            .iter_mut()
+            .rev()
+            .find(|it| it.run == ready.run)
+        else {
             // Nobody has said that this run has begun.
             return;
         };
@@ -148,7 +155,7 @@ impl Worker {
         let beside = journal.beside.results.entry(id).or_default();
         beside.declared = finished.declared.as_deref().map(|it| (**it).clone());
         journal.folder = Some(finished.folder.clone());
-        journal.entries.push(Entry::Result(Box::new(rows)));
+        journal.entries.push(Entry::Result(Box::new(ready)));
         self.write();
     }
 
@@ -157,22 +164,18 @@ impl Worker {
     pub(super) fn set_verdict(
         &mut self,
         result: &str,
-        verdict: &Value,
-        expected_tools: Option<&[String]>,
+        verdict: &Redacted<Value>,
+        expected_tools: Option<&Redacted<Vec<String>>>,
     ) -> Result<bool, DatabaseError> {
         let mut journals = self.journals.iter_mut().rev();
         let beside = journals.find_map(|it| it.beside.results.get_mut(result));
         if let Some(beside) = beside {
-            beside.verdict = Some(verdict.clone());
+            beside.verdict = Some((**verdict).clone());
             if let (Some(tools), Some(declared)) = (expected_tools, &mut beside.declared) {
                 declared.expected_tools = tools.to_vec();
             }
         }
-        let verdict = verdict.to_string();
-        let expected = expected_tools.map(|it| Value::from(it.to_vec()).to_string());
-        self.ask(|connection| {
-            results::set_verdict(connection, result, &verdict, expected.as_deref())
-        })
+        self.ask(|connection| results::set_verdict(connection, result, verdict, expected_tools))
     }
 
     /// Forgets runs that ended long ago.
@@ -319,14 +322,33 @@ impl Worker {
                 "there is no mcp-eval database there".to_owned(),
             ));
         }
-        migrate(&mut *connection)?;
+        let left = migrate(&mut *connection)?;
         has_columns(&mut *connection)?;
         self.connection = Some(connection);
         // Whether all of it is there is not known of another file, nor of a server that was gone.
         for journal in &mut self.journals {
             journal.written = 0;
         }
-        Ok(())
+        let Some(left) = left else {
+            return Ok(());
+        };
+        let added = self.fill();
+        self.notes.push(format!(
+            "the results database {} was of an earlier version, and was made anew with {} from the files of the runs: what it held before, {}, is \
+             kept in its tables `results_before_3` and so on",
+            self.place,
+            plural(*added.as_ref().unwrap_or(&0), "result"),
+            plural(left, "result"),
+        ));
+        added.map(|_| ())
+    }
+
+    /// Adds what the files of the runs hold; returns how many results these are.
+    fn fill(&mut self) -> Result<u64, Fault> {
+        match (&self.options.runs, &mut self.connection) {
+            (Some(runs), Some(connection)) => Ok(rebuild(&mut **connection, runs)?.results),
+            _ => Ok(0),
+        }
     }
 
     /// Writes what is not in the database yet: each result in a transaction of its own, with what is known of its run.
@@ -344,10 +366,10 @@ impl Worker {
         for journal in &mut self.journals {
             while let Some(entry) = journal.entries.get(journal.written) {
                 transaction(&mut **connection, |connection| match entry {
-                    Entry::Head(head) => write::run(connection, head, &self.identity).map(|_| ()),
-                    Entry::Result(rows) => {
+                    Entry::Head(head) => write::run(connection, head),
+                    Entry::Result(ready) => {
                         let run = write::id_of(connection, &journal.run, &journal.began)?;
-                        write::result(connection, &run, rows)
+                        write::result(connection, &run, ready)
                     }
                 })?;
                 journal.written += 1;
@@ -400,10 +422,7 @@ impl Worker {
             return Ok(());
         };
         self.connect(true)?;
-        let mut added = 0;
-        if let (Some(runs), Some(connection)) = (&self.options.runs, &mut self.connection) {
-            added = rebuild(&mut **connection, runs)?.results;
-        }
+        let added = self.fill()?;
         self.notes.push(format!(
             "the results database {} was damaged ({why}): it is kept as {}, and a new one was made with {added} results from the files of the runs",
             path.display(),

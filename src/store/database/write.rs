@@ -3,15 +3,17 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::connection::{Cell, Connection, Existing, Fault, Record, put};
-use super::finished::Rows;
-use super::{RunHead, RunState, result_id};
+use super::connection::{Cell, Connection, Existing, Fault, Record, document, put};
+use super::finished::{Ready, text};
+use super::{RunHead, RunState, head, result_id};
+use crate::model::redacted::Redacted;
+use crate::published::kept::ResultDetail;
 
 /// Who runs it, and where.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Identity {
-    pub(super) host: Option<String>,
-    pub(super) who: Option<String>,
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub host: Option<String>,
+    pub who: Option<String>,
 }
 
 impl Identity {
@@ -51,29 +53,21 @@ pub(super) fn id_of(
     Ok(format!("{run}~{}", &hash[..8]))
 }
 
-/// Writes what is known of a run as a whole; returns its id.
-pub(super) fn run(
-    connection: &mut dyn Connection,
-    head: &RunHead,
-    identity: &Identity,
-) -> Result<String, Fault> {
+/// Writes what is known of a run as a whole.
+pub(super) fn run(connection: &mut dyn Connection, head: &Redacted<RunHead>) -> Result<(), Fault> {
     let mut id = id_of(connection, &head.run, &head.began())?;
-    let record = |id: &str| {
-        let record = head.record(id).with("host", identity.host.as_deref());
-        record.with("who", identity.who.as_deref())
-    };
     // First as a row that nobody else can take, because somebody may be making one of the same id at this moment.
-    if !put(connection, "runs", &["id"], &record(&id), Existing::Stays)? {
+    let record = head::record(head, &id)?;
+    if !put(connection, "runs", &record, Existing::Stays)? {
         id = id_of(connection, &head.run, &head.began())?;
         let existing = if head.state == RunState::Running {
             Existing::Stays
         } else {
-            Existing::Learns
+            Existing::Replaced
         };
-        put(connection, "runs", &["id"], &record(&id), existing)?;
+        put(connection, "runs", &head::record(head, &id)?, existing)?;
     }
-    marks(connection, head, &id)?;
-    Ok(id)
+    marks(connection, head, &id)
 }
 
 /// Writes what a run as a whole makes of its results.
@@ -97,116 +91,72 @@ pub(super) fn marks(
     Ok(())
 }
 
-/// Writes a result with all that belongs to it, in the place of what was known of the same one.
-pub(super) fn result(connection: &mut dyn Connection, run: &str, rows: &Rows) -> Result<(), Fault> {
-    let mut rows = rows.clone();
-    rows.place(run);
-    scenario(connection, &rows.scenario)?;
-    count(connection, run, &rows.result)?;
-    put(
-        connection,
-        "results",
-        &["id"],
-        &rows.result,
-        Existing::Replaced,
-    )?;
-    let id = rows.result.get("id").clone();
-    for (table, keys, records) in [
-        (
-            "attempts",
-            &["result_id", "is_retried", "number"][..],
-            &rows.attempts,
-        ),
-        ("evaluations", &["result_id", "number"], &rows.evaluations),
-        (
-            "tool_calls",
-            &["result_id", "attempt", "number"],
-            &rows.tool_calls,
-        ),
-    ] {
-        connection.execute(
-            &format!("DELETE FROM {table} WHERE result_id = $1"),
-            std::slice::from_ref(&id),
-        )?;
-        for record in records {
-            put(connection, table, keys, record, Existing::Replaced)?;
-        }
+/// Writes a result, in the place of what was known of the same one.
+pub(super) fn result(
+    connection: &mut dyn Connection,
+    run: &str,
+    ready: &Ready,
+) -> Result<(), Fault> {
+    let mut detail = ready.detail.clone();
+    if detail.result.run_id != run {
+        detail.refine(|it| {
+            it.result.result_id = result_id(run, &ready.own_id);
+            run.clone_into(&mut it.result.run_id);
+            it.history.id.clone_from(&it.result.result_id);
+            it.history.run.clone_from(&it.result.run_id);
+        });
     }
+    scenario(connection, ready)?;
+    let record = record(ready, &detail)?;
+    put(connection, "results", &record, Existing::Replaced)?;
     Ok(())
 }
 
-/// Counts a result that is about to be written among those of its run, while that goes on: nobody else does, should it be killed.
-fn count(connection: &mut dyn Connection, run: &str, result: &Record) -> Result<(), Fault> {
-    let known = connection.query(
-        "SELECT status FROM results WHERE id = $1",
-        std::slice::from_ref(result.get("id")),
+/// The row of a result.
+fn record(ready: &Ready, detail: &Redacted<ResultDetail>) -> Result<Record, Fault> {
+    let result = &detail.result;
+    Ok(Record::default()
+        .with("id", result.result_id.as_str())
+        .with("run_id", result.run_id.as_str())
+        .with("scenario_id", result.scenario.as_str())
+        .with("test_name", result.name.as_str())
+        .with("prompt", result.prompt.as_deref())
+        .with("expected_tools", text(&result.expected_tools))
+        .with("actual_tools", text(&result.actual_tools))
+        .with("verdict", text(&result.verdict))
+        .with("status", result.status.name())
+        .with("is_final", result.command != "bisect")
+        .with("quarantined", ready.is_quarantined)
+        .with("created_at", result.timestamp.as_str())
+        .with("duration_ms", result.duration)
+        .with("agent", result.agent.as_deref())
+        .with("model", result.model.as_deref())
+        .with("servers", detail.history.servers.as_deref())
+        .with("cost", result.cost)
+        .with("tool_calls", ready.calls)
+        .with("document", document(detail)?))
+}
+
+/// Writes what a scenario is: when it was first met stays, and so does what nobody knows now. What is made anew from the files of an old run
+/// tells nothing new.
+fn scenario(connection: &mut dyn Connection, ready: &Ready) -> Result<(), Fault> {
+    let declared = ready.declared.as_deref();
+    let judge = declared.and_then(|it| it.judge.as_ref());
+    let cells: [Cell; 6] = [
+        ready.detail.result.scenario.as_str().into(),
+        ready.detail.result.name.as_str().into(),
+        ready.description.as_deref().into(),
+        declared.map(|it| text(&it.servers)).into(),
+        judge.map(text).into(),
+        ready.detail.result.timestamp.as_str().into(),
+    ];
+    connection.execute(
+        "INSERT INTO scenarios (id, name, description, server_configs, judge_config, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO UPDATE SET name = excluded.name, updated_at = excluded.updated_at, \
+         description = COALESCE(excluded.description, scenarios.description), \
+         server_configs = COALESCE(excluded.server_configs, scenarios.server_configs), \
+         judge_config = COALESCE(excluded.judge_config, scenarios.judge_config) WHERE excluded.updated_at >= scenarios.updated_at",
+        &cells,
     )?;
-    let before = known.first().map(|it| it.string("status"));
-    let Cell::Text(now) = result.get("status") else {
-        return Ok(());
-    };
-    if before.as_ref() == Some(now) {
-        return Ok(());
-    }
-    for (status, by) in [(Some(now), "+ 1"), (before.as_ref(), "- 1")] {
-        if let Some(column) = status.and_then(|it| counter(it)) {
-            connection.execute(
-                &format!(
-                    "UPDATE runs SET {column} = {column} {by} WHERE id = $1 AND status = 'running'"
-                ),
-                &[run.into()],
-            )?;
-        }
-    }
-    Ok(())
-}
-
-/// The columns of a run that count its results, and the statuses that they count.
-const COUNTERS: [(&str, &str); 8] = [
-    ("passed", "passed"),
-    ("failed", "failed"),
-    ("inconclusive", "inconclusive"),
-    ("errors", "error"),
-    ("timeouts", "timeout"),
-    ("interrupted", "interrupted"),
-    ("skipped", "skipped"),
-    ("recorded", "recorded"),
-];
-
-fn counter(status: &str) -> Option<&'static str> {
-    let counters = COUNTERS.iter();
-    let mut found = counters.filter(|it| it.1 == status).map(|it| it.0);
-    found.next()
-}
-
-/// Counts the results of a run that nobody will end any more.
-pub(super) fn count_again(connection: &mut dyn Connection, run: &str) -> Result<(), Fault> {
-    let counted = COUNTERS.map(|(column, status)| {
-        format!(
-            "{column} = (SELECT COUNT(*) FROM results WHERE run_id = $1 AND status = '{status}')"
-        )
-    });
-    let sql = format!("UPDATE runs SET {} WHERE id = $1", counted.join(", "));
-    connection.execute(&sql, &[run.into()])?;
-    Ok(())
-}
-
-/// Writes what a scenario is; when it was first met stays.
-fn scenario(connection: &mut dyn Connection, record: &Record) -> Result<(), Fault> {
-    let known = connection.query(
-        "SELECT created_at, updated_at FROM scenarios WHERE id = $1",
-        std::slice::from_ref(record.get("id")),
-    )?;
-    let mut record = record.clone();
-    if let Some(known) = known.first() {
-        record.set("created_at", known.string("created_at"));
-        // What is made anew from the files of an old run tells nothing new.
-        if let Cell::Text(updated) = record.get("updated_at")
-            && *updated < known.string("updated_at")
-        {
-            return Ok(());
-        }
-    }
-    put(connection, "scenarios", &["id"], &record, Existing::Learns)?;
     Ok(())
 }

@@ -308,9 +308,6 @@ fn what_judges_within_others_take_is_counted() {
     let result: Value = serde_json::from_str(&ran.stdout).unwrap();
     let scenario = &result["scenarios"][0];
     assert_eq!(scenario["judging"]["requests"], 2, "{scenario}");
-    let kept = rusqlite::Connection::open(project.path(".mcp-eval/results.db")).unwrap();
-    let requests = kept.query_row("select requests from results", [], |row| row.get(0));
-    assert_eq!(requests, Ok(2));
     let judges = scenario["evaluators"][0]["judges"].as_array().unwrap();
     assert_eq!(judges.len(), 2, "{scenario}");
 }

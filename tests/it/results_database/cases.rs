@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcp_eval::published::result::Status;
+use mcp_eval::published::result::{Status, Tokens};
 use mcp_eval::store::database::{Database, Options, Place as Address, ResultFilter, result_id};
 use serde_json::{Value, json};
 
@@ -48,8 +48,12 @@ pub(super) const ALL: &[(&str, Case)] = &[
     ("old_runs_go", old_runs_go),
     ("a_newer_schema_is_refused", a_newer_schema_is_refused),
     (
-        "an_older_schema_is_brought_up_to_date",
-        an_older_schema_is_brought_up_to_date,
+        "an_older_schema_is_made_anew_from_files",
+        an_older_schema_is_made_anew_from_files,
+    ),
+    (
+        "a_document_that_says_nothing_is_named",
+        a_document_that_says_nothing_is_named,
     ),
     ("eight_at_once_lose_nothing", eight_at_once_lose_nothing),
     ("whatever_texts_hold_is_kept", whatever_texts_hold_is_kept),
@@ -92,7 +96,8 @@ on_a_file!(
     files_fill_another_database,
     old_runs_go,
     a_newer_schema_is_refused,
-    an_older_schema_is_brought_up_to_date,
+    an_older_schema_is_made_anew_from_files,
+    a_document_that_says_nothing_is_named,
     eight_at_once_lose_nothing,
     whatever_texts_hold_is_kept,
     runs_of_one_millisecond_stay_two,
@@ -110,57 +115,30 @@ fn every_command_writes(place: &Place) {
     shop(&place.project, "tea", "8.50", "");
     place.expect(1, &["compare"]);
     place.expect(0, &["run"]);
-    let runs = place.rows("select command, status, exit_code, total, passed, failed, recorded from runs order by started_at");
+    let runs: Vec<(String, Option<u8>, [u64; 4])> = place
+        .runs()
+        .into_iter()
+        .inspect(|it| assert_eq!(it.status, "completed"))
+        .map(|it| {
+            let counted = [it.total, it.passed, it.failed, it.recorded];
+            (it.command, it.exit_code, counted)
+        })
+        .collect();
     assert_eq!(
         runs,
         [
-            [
-                json!("record"),
-                json!("completed"),
-                json!(0),
-                json!(1),
-                json!(0),
-                json!(0),
-                json!(1)
-            ],
-            [
-                json!("compare"),
-                json!("completed"),
-                json!(0),
-                json!(1),
-                json!(1),
-                json!(0),
-                json!(0)
-            ],
-            [
-                json!("compare"),
-                json!("completed"),
-                json!(1),
-                json!(1),
-                json!(0),
-                json!(1),
-                json!(0)
-            ],
-            [
-                json!("run"),
-                json!("completed"),
-                json!(0),
-                json!(1),
-                json!(1),
-                json!(0),
-                json!(0)
-            ],
+            ("record".to_owned(), Some(0), [1, 0, 0, 1]),
+            ("compare".to_owned(), Some(0), [1, 1, 0, 0]),
+            ("compare".to_owned(), Some(1), [1, 0, 1, 0]),
+            ("run".to_owned(), Some(0), [1, 1, 0, 0]),
         ]
     );
-    let results = place.rows("select status, changes, calls, failed_calls, attempts, is_final from results order by created_at");
-    let status: Vec<&Value> = results.iter().map(|it| &it[0]).collect();
+    let results = place.results("order by created_at");
+    let status: Vec<&str> = results.iter().map(|it| it.result.status.name()).collect();
     assert_eq!(status, ["recorded", "passed", "failed", "passed"]);
-    assert_eq!(
-        results[2][1..],
-        [json!(1), json!(2), json!(0), json!(1), json!(1)]
-    );
-    let reason = place.scalar("select reason from results where status = 'failed'");
-    assert!(reason.as_str().unwrap().contains("8.5"), "{reason}");
+    let failed = &results[2];
+    assert_eq!((failed.history.changes, failed.history.attempts), (1, 1));
+    assert!(failed.result.reason.as_ref().unwrap().contains("8.5"));
     assert_eq!(
         place.scalar("select expected_tools from results where status = 'failed'"),
         r#"["mcp__shop__price","mcp__shop__pay"]"#
@@ -168,18 +146,13 @@ fn every_command_writes(place: &Place) {
     // What only looks at stored runs again writes nothing.
     place.expect(1, &["compare", "--run", "latest"]);
     assert_eq!(place.scalar("select count(*) from runs"), 4);
-    let calls = place.rows(
-        "select tool, server, tool_calls.status, arguments_bytes from tool_calls join results on results.id = result_id \
-         where command = 'run' order by number",
-    );
-    let bytes = json!(r#"{"item":"tea"}"#.len());
-    assert_eq!(
-        calls,
-        [
-            [json!("price"), json!("shop"), json!("ok"), bytes.clone()],
-            [json!("pay"), json!("shop"), json!("ok"), bytes],
-        ]
-    );
+    let calls: Vec<(u64, &str, Option<&str>, &str)> = results[3]
+        .tool_calls
+        .iter()
+        .map(|it| (it.number, &*it.tool, it.server.as_deref(), &*it.status))
+        .collect();
+    let shop = Some("shop");
+    assert_eq!(calls, [(1, "price", shop, "ok"), (2, "pay", shop, "ok")]);
     let ids = place.rows("select id, run_id, scenario_id from results");
     for row in ids {
         let [id, run, scenario] = [0, 1, 2].map(|at| row[at].as_str().unwrap());
@@ -270,6 +243,29 @@ fn the_views_are_those_of_dashboards(place: &Place) {
     );
     assert_eq!(known.rows.len(), 4);
     assert_eq!(known.rows[0][3], r#"[{"name":"shop","type":"mock"}]"#);
+    // What is quarantined decides nothing, also in a database that is made anew.
+    let quarantine = "quarantine: [{ name: bad, reason: r, until: 2999-12-31 }]\n";
+    place
+        .project
+        .file("scenarios/_suites/nightly.yaml", quarantine);
+    place.expect(0, &["run", "--suite", "nightly", "--tag", "shop"]);
+    let again = place.another();
+    copy(
+        &place.project.path(".mcp-eval/runs"),
+        &again.project.path(".mcp-eval/runs"),
+    );
+    again.expect(0, &["db", "rebuild"]);
+    for place in [place, &again] {
+        let latest = "order by started_at desc limit 1";
+        let counted = "select total_tests, passed_tests, failed_tests from test_runs";
+        assert_eq!(
+            place.rows(&format!("{counted} {latest}")),
+            [[json!(2), json!(1), json!(0)]]
+        );
+        let runs = place.runs();
+        let of = runs.last().unwrap();
+        assert_eq!((of.total, of.passed, of.failed, of.errors), (2, 1, 0, 0));
+    }
 }
 
 fn attempts_and_evaluators_are_kept(place: &Place) {
@@ -280,26 +276,28 @@ fn attempts_and_evaluators_are_kept(place: &Place) {
         "evaluators: [{ type: trace-no-errors }]",
     );
     place.expect(0, &["run", "--repeat", "3"]);
-    let attempts = place.rows("select number, status, is_retried from attempts order by number");
-    assert_eq!(attempts.len(), 3);
-    assert_eq!(attempts[2], [json!(3), json!("passed"), json!(0)]);
+    let [kept] = &place.results("")[..] else {
+        panic!("one result");
+    };
+    let course = &kept.history;
     assert_eq!(
-        place.rows("select attempts, attempts_passed, attempts_judged, flaky from results"),
-        [[json!(3), json!(3), json!(3), json!(0)]]
+        [
+            course.attempts,
+            course.attempts_passed,
+            course.attempts_judged
+        ],
+        [3, 3, 3]
     );
-    assert_eq!(place.scalar("select count(*) from tool_calls"), 6);
+    assert!(!course.flaky);
+    // The calls of the attempt that is shown, and how many there were in all.
+    assert_eq!(kept.tool_calls.len(), 2);
+    assert_eq!(place.scalar("select tool_calls from results"), 6);
+    let [found] = &kept.evaluators[..] else {
+        panic!("{kept:?}");
+    };
     assert_eq!(
-        place.scalar("select count(distinct attempt) from tool_calls"),
-        3
-    );
-    assert_eq!(
-        place.rows("select number, kind, status, gating from evaluations where score = 1"),
-        [[
-            json!(1),
-            json!("trace-no-errors"),
-            json!("passed"),
-            json!(1)
-        ]]
+        (&*found.kind, found.gates(), found.status.name()),
+        ("trace-no-errors", true, "passed")
     );
 }
 
@@ -313,25 +311,34 @@ fn what_is_not_known_is_null(place: &Place) {
     let agent = format!("agent: {{ kind: openai, model: m, base_url: \"{url}\" }}\n");
     shop(&place.project, "asked", "7.50", &agent);
     place.expect(1, &["run"]);
-    let columns = "input_tokens, output_tokens, cost, requests, model, score, source_commit";
-    let rows = place.rows(&format!("select {columns} from results order by test_name"));
+    let [asked, tea] = &place.results("order by test_name")[..] else {
+        panic!("two results");
+    };
     // A model was asked, and nobody knows what that costs.
-    assert_eq!(
-        rows[0][..5],
-        [json!(120), json!(30), Value::Null, json!(1), json!("m")]
-    );
-    assert!(rows[1][..5].iter().all(Value::is_null), "{rows:?}");
-    assert!(rows[1][6].is_null(), "{rows:?}");
+    let tokens = asked.history.tokens.each;
+    assert_eq!((tokens.input, tokens.output), (Some(120), Some(30)));
+    assert_eq!(asked.result.model.as_deref(), Some("m"));
+    assert_eq!(asked.result.cost, None);
+    assert_eq!(tea.history.tokens, Tokens::default());
+    assert_eq!((tea.result.cost, &tea.result.model), (None, &None));
+    assert_eq!(tea.history.source, None);
+    let columns = "select cost, model from results where test_name = 'tea'";
+    assert_eq!(place.rows(columns), [[Value::Null, Value::Null]]);
 }
 
 fn options_leave_out(place: &Place) {
     shop(&place.project, "tea", "7.50", "");
     place.expect(0, &["run"]);
     place.expect(0, &["run", "--no-identity"]);
-    let who = place.rows("select who, host from runs order by started_at");
-    assert_eq!(who[0][0], "somebody");
-    assert!(who[0][1].is_string(), "{who:?}");
-    assert_eq!(who[1], [Value::Null, Value::Null]);
+    let rows = place.rows("select document from runs order by started_at");
+    let who = rows.iter().map(|row| {
+        let document: Value = serde_json::from_str(row[0].as_str().unwrap()).unwrap();
+        document["identity"].clone()
+    });
+    let who: Vec<Value> = who.collect();
+    assert_eq!(who[0]["who"], "somebody");
+    assert!(who[0]["host"].is_string(), "{who:?}");
+    assert_eq!(who[1], json!({ "host": null, "who": null }));
     place.expect(0, &["run", "--no-db"]);
     assert_eq!(place.scalar("select count(*) from runs"), 2);
     let elsewhere = Project::new();
@@ -362,9 +369,9 @@ expected_trajectory: [{ tool: mcp__shop__pay, args: { with: "{{token}}" } }]
     let ran = ran(place.command().arg("run").env("TOKEN", "Xy77-of-mine-9q"));
     assert!(!ran.all().contains("Xy77-of-mine"), "{ran:#?}");
     assert_eq!(place.scalar("select count(*) from results"), 1);
-    let tables = ["runs", "scenarios", "results", "tool_calls"];
+    let tables = ["runs", "scenarios", "results"];
     let all = tables.map(|it| place.rows(&format!("select * from {it}")));
-    assert!(all[..3].iter().all(|it| !it.is_empty()), "{all:?}");
+    assert!(all.iter().all(|it| !it.is_empty()), "{all:?}");
     let all = format!("{all:?}");
     for secret in ["Xy77-of-mine", "zzzzzzzzzzzz"] {
         assert!(!all.contains(secret), "{all}");
@@ -384,15 +391,18 @@ fn runs_come_back_from_their_files(place: &Place) {
     place.expect(0, &["compare", "--run", "latest"]);
     let all = |place: &Place| {
         let tables = [
-            "select id, run, name, command, status, started_at, total, passed, skipped, exit_code, called, host, who from runs order by id",
-            "select id, run_id, scenario_id, test_name, prompt, tags, status, score, duration_ms, expected_tools, actual_tools, \
-             verdict, calls, attempts, agent from results order by id",
-            "select id, name, path, description, server_configs, judge_config from scenarios order by id",
-            "select * from attempts order by result_id, number",
-            "select * from tool_calls order by result_id, attempt, number",
-            "select * from evaluations order by result_id, number",
+            "select id, run, name, command, status, started_at, total, document from runs order by id",
+            "select id, run_id, scenario_id, test_name, prompt, status, duration_ms, expected_tools, actual_tools, verdict, is_final, \
+             quarantined, agent, tool_calls from results order by id",
+            "select id, name, description, server_configs, judge_config from scenarios order by id",
         ];
-        tables.map(|it| place.rows(it))
+        // Files tell of no other moment than that at which a run began.
+        let mut results = place.results("order by id");
+        for it in &mut results {
+            it.result.timestamp.clear();
+            it.history.at.clear();
+        }
+        (tables.map(|it| place.rows(it)), results)
     };
     let before = all(place);
     // One whose files are gone stays.
@@ -420,7 +430,7 @@ fn runs_come_back_from_their_files(place: &Place) {
         .expect(0, &["db", "rebuild"])
         .says("1 folder holds no result that can be read");
     // A copy that is called otherwise is no run of its own.
-    let run = again.scalar("select id from runs where exit_code = 0 and command = 'compare'");
+    let run = again.scalar("select id from runs where command = 'compare'");
     let run = again
         .project
         .path(format!(".mcp-eval/runs/{}", run.as_str().unwrap()));
@@ -519,7 +529,6 @@ fn old_runs_go(place: &Place) {
         kept
     );
     assert_eq!(place.scalar("select count(*) from results"), 2);
-    assert_eq!(place.scalar("select count(*) from tool_calls"), 4);
     place
         .expect(0, &["db", "prune", "--keep", "2"])
         .says("0 runs with 0 results removed");
@@ -551,7 +560,7 @@ fn prune_leaves_what_goes_on(place: &Place) {
     let info: Value = serde_json::from_str(&info).unwrap();
     assert_eq!(
         (&info["results"], &info["schema"], &info["damage"]),
-        (&json!(2), &json!(2), &json!([]))
+        (&json!(2), &json!(3), &json!([]))
     );
 }
 
@@ -571,37 +580,105 @@ fn a_newer_schema_is_refused(place: &Place) {
     set_version(place, 99);
     let ran = place.expect(0, &["run"]);
     ran.says("1 result is not in the results database");
-    ran.says("its schema is version 99, and this mcp-eval knows versions up to 2: a newer mcp-eval can read it");
+    ran.says("its schema is version 99, and this mcp-eval knows versions up to 3: a newer mcp-eval can read it");
     assert_eq!(place.scalar("select count(*) from runs"), 1);
     place
         .expect(3, &["db", "rebuild"])
         .says("its schema is version 99");
 }
 
-fn an_older_schema_is_brought_up_to_date(place: &Place) {
+/// What an earlier mcp-eval has made, with the columns that tell it from ours, and two results.
+const VERSION_2: &str = "
+    create table runs (id text primary key, run text not null, status text not null, started_at text not null, passed bigint,
+      unique (run, started_at));
+    create index runs_by_time on runs (started_at);
+    create table scenarios (id text primary key, name text not null, path text);
+    create table results (id text primary key, run_id text not null references runs (id) on delete cascade, scenario_id text not null,
+      test_name text not null, status text not null, created_at text not null, flaky bigint);
+    create index results_by_run on results (run_id);
+    create index results_by_scenario on results (scenario_id, created_at);
+    create index results_by_name on results (test_name, created_at);
+    create index results_by_time on results (created_at);
+    create table attempts (result_id text not null references results (id) on delete cascade, number bigint);
+    create table evaluations (result_id text not null references results (id) on delete cascade, number bigint);
+    create table tool_calls (result_id text not null references results (id) on delete cascade, number bigint);
+    create view test_results as select id, test_name, status from results;
+    create view test_configurations as select id, name from scenarios;
+    create view test_runs as select id, passed as passed_tests from runs;
+    insert into runs values ('r', 'r', 'completed', '2026-01-01T00:00:00.000000Z', 2);
+    insert into results values ('1', 'r', 'tea', 'tea', 'passed', '2026-01-01T00:00:00.000000Z', 0);
+    insert into results values ('2', 'r', 'milk', 'milk', 'passed', '2026-01-01T00:00:00.000000Z', 0);
+    insert into tool_calls values ('1', 1);
+";
+
+fn an_older_schema_is_made_anew_from_files(place: &Place) {
     shop(&place.project, "tea", "7.50", "");
+    place.project.expect(0, &["run", "--no-db"]);
+    // As it was made before there were views, too.
+    let without_views =
+        "drop view test_results; drop view test_configurations; drop view test_runs;";
+    for (version, more, place) in [(2, "", place), (1, without_views, &place.another())] {
+        let own = place.project.path(".mcp-eval/runs");
+        if !own.exists() {
+            shop(&place.project, "tea", "7.50", "");
+            place.project.expect(0, &["run", "--no-db"]);
+        }
+        place.execute(&format!("{VERSION_2}{more}"));
+        if place.is_file() {
+            place.execute("pragma application_id = 1835233381");
+        } else {
+            place.execute("create table mcp_eval_schema (version bigint primary key)");
+        }
+        set_version(place, version);
+        let note = "was of an earlier version, and was made anew with 1 result from the files of the runs: what it held before, 2 results, is \
+                    kept in its tables `results_before_3` and so on";
+        let ran = place.expect(0, &["history"]);
+        ran.says(note).says("tea");
+        assert_eq!(ran.all().matches("earlier version").count(), 1, "{ran:#?}");
+        assert_eq!(place.scalar("select status from test_results"), "passed");
+        assert_eq!(place.scalar("select passed_tests from test_runs"), 1);
+        for (table, count) in [("results", 2), ("tool_calls", 1), ("attempts", 0)] {
+            let kept = place.scalar(&format!("select count(*) from {table}_before_3"));
+            assert_eq!(kept, count, "{table}");
+        }
+        // It is done once, and is a database as any other from then on.
+        place.expect(0, &["run"]).says_not("earlier version");
+        let info = place.expect(0, &["db", "info"]);
+        info.says("schema 3")
+            .says("2 runs, 2 results of 1 scenario");
+        place.expect(0, &["db", "prune", "--keep", "1"]);
+        assert_eq!(place.scalar("select count(*) from results"), 1);
+        assert_eq!(place.scalar("select count(*) from results_before_3"), 2);
+    }
+}
+
+fn a_document_that_says_nothing_is_named(place: &Place) {
+    for name in ["milk", "tea"] {
+        shop(&place.project, name, "7.50", "");
+    }
     place.expect(0, &["run"]);
-    // As the first migration has left it.
-    for view in ["test_results", "test_configurations", "test_runs"] {
-        place.execute(&format!("drop view {view}"));
-    }
-    if place.is_file() {
-        set_version(place, 1);
-    } else {
-        place.execute("delete from mcp_eval_schema where version = 2");
-    }
-    place.expect(0, &["run"]);
-    assert_eq!(place.scalar("select count(*) from test_results"), 2);
-    // What was there before is kept beside.
-    if place.is_file() {
-        let before = place.project.path(".mcp-eval/results.db.before-2");
-        let before = rusqlite::Connection::open(before).unwrap();
-        let count = |sql: &str| before.query_row(sql, [], |row| row.get::<_, i64>(0));
-        assert_eq!(count("select count(*) from results").unwrap(), 1);
-        assert_eq!(count("pragma user_version").unwrap(), 1);
-    } else {
-        assert_eq!(place.scalar("select count(*) from results_before_2"), 1);
-    }
+    let id = place.scalar("select id from results where scenario_id = 'tea'");
+    let id = id.as_str().unwrap();
+    place.execute(&format!(
+        "update results set document = '{{\"result\": {{}}}}' where id = '{id}'"
+    ));
+    place
+        .expect(3, &["history"])
+        .says(&format!("the document of `{id}` cannot be read"));
+    place.expect(0, &["history", "milk"]).says("1 result");
+    // What is said to be done about it helps.
+    place.execute(&format!("delete from results where id = '{id}'"));
+    place
+        .expect(0, &["db", "rebuild"])
+        .says("0 runs and 1 results added");
+    place.expect(0, &["history"]).says("tea");
+    place.execute("update runs set document = ''");
+    let address = Address::parse(&place.absolute()).unwrap();
+    let database = Database::new(address, Options::default());
+    let error = runtime().block_on(database.runs(10, 0)).unwrap_err();
+    let run = place.scalar("select id from runs");
+    let named = format!("the document of `{}` cannot be read", run.as_str().unwrap());
+    assert!(error.to_string().contains(&named), "{error}");
 }
 
 fn eight_at_once_lose_nothing(place: &Place) {
@@ -637,7 +714,7 @@ fn eight_at_once_lose_nothing(place: &Place) {
         8 * scenarios
     );
     assert_eq!(
-        place.scalar("select count(*) from tool_calls"),
+        place.scalar("select cast(sum(tool_calls) as bigint) from results"),
         8 * scenarios * 2
     );
 }
@@ -658,11 +735,14 @@ fn whatever_texts_hold_is_kept(place: &Place) {
         .file("scenarios/odd name's.yaml", scenario.to_string());
     let said = place.expect(0, &["run", "-q"]).stderr;
     assert_eq!(said, "");
-    let rows = place.rows("select test_name, scenario_id, tags from results");
+    let rows = place.rows("select test_name, scenario_id from results");
     assert_eq!(rows[0][0], name);
     assert_eq!(rows[0][1], "odd name's");
-    let tags: Value = serde_json::from_str(rows[0][2].as_str().unwrap()).unwrap();
-    assert_eq!(tags, json!(["it's", "a\"b"]));
+    let kept = place.results("").remove(0).result;
+    assert_eq!(
+        (&*kept.name, &kept.tags[..]),
+        (name, &["it's".to_owned(), "a\"b".to_owned()][..])
+    );
     let prompt = place.scalar("select length(prompt) from results");
     assert_eq!(prompt, 100_000);
 }
@@ -695,6 +775,13 @@ fn runs_of_one_millisecond_stay_two(place: &Place) {
         runs[1][0].as_str().unwrap().starts_with(&format!("{run}~")),
         "{runs:?}"
     );
+    let results = place.results("order by run_id");
+    let ids = [0, 1].map(|at| runs[at][0].as_str().unwrap());
+    for (it, run) in results.iter().zip(ids) {
+        let id = result_id(run, "tea");
+        assert_eq!((&*it.result.run_id, &it.result.result_id), (run, &id));
+        assert_eq!((&*it.history.run, &it.history.id), (run, &id));
+    }
     assert_eq!(
         place.scalar("select count(distinct run_id) from results"),
         2
@@ -902,11 +989,10 @@ fn a_killed_run_keeps_what_it_finished(place: &Place) {
             [json!("b"), json!("interrupted")]
         ]
     );
-    let counted = "select status, total, passed, interrupted from runs";
-    let counted = place.rows(counted);
+    let of = &place.runs()[0];
     assert_eq!(
-        counted,
-        [[json!("interrupted"), json!(2), json!(1), json!(1)]]
+        (of.status.as_str(), of.total, of.passed, of.errors),
+        ("interrupted", 2, 1, 1)
     );
     shop(&place.project, "b", "7.50", "");
     place.expect(0, &["run"]);
@@ -956,8 +1042,14 @@ fn bisect_writes_too(place: &Place) {
         "{runs:?}"
     );
     // What it came by on its way is no result of the suite as it is.
-    let last = place.rows("select source_commit, status from results where is_final = 1");
-    assert_eq!(last, [[json!(commits[2]), json!("failed")]]);
+    let found = |place: &Place| {
+        let [last] = &place.results("where is_final = 1")[..] else {
+            panic!("one is final");
+        };
+        assert_eq!(last.history.source.as_ref().unwrap().commit, commits[2]);
+        assert_eq!(last.result.status, Status::Failed);
+    };
+    found(place);
     assert_eq!(place.scalar("select count(*) from test_results"), 1);
     let database = Database::new(
         Address::parse(&place.absolute()).unwrap(),
@@ -975,10 +1067,7 @@ fn bisect_writes_too(place: &Place) {
         &again.project.path(".mcp-eval/runs"),
     );
     again.expect(0, &["db", "rebuild"]);
-    assert_eq!(
-        again.rows("select source_commit, status from results where is_final = 1"),
-        last
-    );
+    found(&again);
 }
 
 fn history_is_shown(place: &Place) {

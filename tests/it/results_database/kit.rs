@@ -4,7 +4,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use mcp_eval::published::kept::{ResultDetail, RunEntry};
 use mcp_eval::sql::{self, Database, Query};
+use mcp_eval::store::database::{self as results, Options, Place as Address};
 use serde_json::Value;
 
 use crate::common::{Project, Ran, ran};
@@ -128,6 +130,32 @@ impl Place {
             tokio::spawn(connection);
             client.batch_execute(statement).await.unwrap();
         });
+    }
+
+    /// Changes results in a file: columns, and what their documents say of the same.
+    pub(crate) fn alter(&self, statement: &str) {
+        self.execute(statement);
+        self.execute(
+            "update results set document = json_set(document, '$.result.name', test_name, '$.result.agent', agent, '$.result.model', model, \
+             '$.result.status', status, '$.history.status', status, '$.history.at', created_at, '$.history.duration_ms', duration_ms, '$.history.servers', servers)",
+        );
+    }
+
+    /// The documents of results, by what is behind the table in the query.
+    #[track_caller]
+    pub(crate) fn results(&self, which: &str) -> Vec<ResultDetail> {
+        let rows = self.rows(&format!("select document from results {which}"));
+        let documents = rows.iter().map(|row| row[0].as_str().unwrap());
+        let results = documents.map(|text| serde_json::from_str(text).unwrap());
+        results.collect()
+    }
+
+    /// The runs, the oldest first.
+    pub(crate) fn runs(&self) -> Vec<RunEntry> {
+        let address = Address::parse(&self.absolute()).unwrap();
+        let database = results::Database::new(address, Options::default());
+        let page = runtime().block_on(database.runs(1000, 0)).unwrap();
+        page.rows.into_iter().rev().collect()
     }
 
     /// The only value of a query's only row.

@@ -17,14 +17,14 @@ fn tables_that_are_not_ours_any_more_are_set_aside_on_request() {
             "pragma user_version = 0",
             "a table `runs` already exists there, and nothing says of which version it is",
         ),
-        ("drop table attempts", "it lacks the table `attempts`"),
+        ("drop table scenarios", "it lacks the table `scenarios`"),
         (
-            "alter table runs rename column failed to fauled",
-            "its table `runs` lacks the column `failed`",
+            "alter table runs rename column total to totel",
+            "its table `runs` lacks the column `total`",
         ),
         (
             "pragma user_version = 1",
-            "its schema cannot be brought to version 2",
+            "its schema cannot be brought to version 3",
         ),
     ] {
         let place = Place::file();
@@ -109,7 +109,7 @@ fn damage_that_can_be_opened_is_found_and_mended() {
         ),
         (empty_index, "sqlite_autoindex_runs_1", false),
         (
-            |file| replace(file, b"failed BIGINT", b"fai\xffed BIGINT"),
+            |file| replace(file, b"total BIGINT", b"to\xffal BIGINT"),
             "which is not text",
             true,
         ),

@@ -158,7 +158,8 @@ async fn health_says_whether_there_is_a_database() {
 #[ignore = "left to .ci/run, which has the time"]
 async fn a_database_made_anew_knows_what_replies_said() {
     let desk = Desk::new();
-    let judged = "select r.id, r.expected_tools, r.verdict, r.status, u.exit_code, u.host, s.server_configs \
+    let judged = "select r.id, r.expected_tools, r.document ->> '$.result.verdict', r.status, u.document ->> '$.exit_code', \
+        u.document ->> '$.identity.host', s.server_configs \
         from results r join runs u on u.id = r.run_id join scenarios s on s.id = r.scenario_id order by r.id";
     let rows = || {
         let file = rusqlite::Connection::open(desk.project.path(".mcp-eval/results.db")).unwrap();

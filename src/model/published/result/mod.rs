@@ -374,13 +374,6 @@ impl Summary {
             recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
             flaky: scenarios.iter().filter(|it| it.flaky).count(),
             quarantined: scenarios.iter().filter(|it| it.is_tolerated()).count(),
-            ..Self::by_status(selected, count)
-        }
-    }
-
-    /// Counts by the status alone, which `count` knows.
-    pub fn by_status(selected: usize, count: impl Fn(Status) -> usize) -> Self {
-        Self {
             selected,
             passed: count(Status::Passed),
             failed: count(Status::Failed),
@@ -390,7 +383,6 @@ impl Summary {
             interrupted: count(Status::Interrupted),
             skipped: count(Status::Skipped),
             recorded: count(Status::Recorded),
-            ..Self::default()
         }
     }
 
