@@ -128,6 +128,6 @@ pub use self::settings::{
 };
 pub use self::shards::{Part, part};
 pub use self::stored::{Stored, compare_stored, redactor_of, stored_sides};
-pub use self::stored_run::{StoredRun, StoredScenario};
+pub use self::stored_run::StoredRun;
 pub(crate) use self::suite_context::SuiteContext;
 pub use self::versions::Against;
