@@ -8,7 +8,7 @@ use crate::{bytes, direct, duration, method, moment};
 use model::number::fixed;
 use model::points;
 use model::published::result::{
-    CauseKind, Comparison, Cost, Direct, DirectCall, DirectTool, Drift, Loss, Reason,
+    CauseKind, Comparison, Cost, Direct, DirectCall, DirectTool, Drift, Loss, Reason, RequestUse,
     ResultDocument, Scenario, Side,
 };
 use model::trajectory::{Step, Trajectory};
@@ -21,7 +21,6 @@ use super::dashboard::Around;
 use super::excerpt::DiffTemplate;
 use super::link::{ElsewhereView, link};
 use super::measured::MeasuredView;
-use super::model_use::{self, RequestView};
 use super::render::{self, ScenarioScript};
 use super::repeated::RepeatedView;
 use super::sides::Sides;
@@ -58,7 +57,7 @@ pub(super) struct ScenarioPage<'a> {
     /// What was measured, where it is about no conversation.
     measured: Option<MeasuredView<'a>>,
     /// What the model of the current run was asked.
-    requests: Vec<RequestView>,
+    requests: &'a [RequestUse],
     stamps: Vec<StampRow>,
     /// The table of stamps has a column for the baseline.
     baseline_stamped: bool,
@@ -154,7 +153,9 @@ impl<'a> ScenarioPage<'a> {
                 .map(|it| RepeatedView::new(it, result.command == "record")),
             direct: scenario.direct.as_deref().map(DirectView::new),
             measured: scenario.measured.as_ref().map(MeasuredView::new),
-            requests: model_use::requests(scenario.current.as_ref()),
+            requests: (scenario.current.as_ref())
+                .and_then(|it| it.usage.as_ref())
+                .map_or(&[], |it| &it.requests),
             stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),
                 (baseline, current) => stamps::rows(baseline, current),
