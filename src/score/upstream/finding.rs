@@ -4,7 +4,7 @@ use crate::pairing::call::Call;
 use crate::text::excerpt;
 use crate::values::mask;
 use model::change::{Change, ChangeKind, What, When};
-use model::comparison::{ArgumentDifference, UpstreamComparison, UpstreamHeader, Verdict};
+use model::comparison::{ArgumentDifference, Upstream, UpstreamHeader, Verdict};
 use model::placeholder::{Alike, placeholders};
 use model::reason::{Reason, ReasonKind, Why};
 use model::trajectory::ToolCall;
@@ -262,7 +262,7 @@ fn says_the_same(was: &str, now: &str) -> bool {
 #[derive(Default)]
 pub(crate) struct UpstreamFindings {
     /// `None` where nobody listened on one of the sides.
-    pub(super) comparison: Option<UpstreamComparison>,
+    pub(super) comparison: Option<Upstream>,
     /// In the order of the calls behind; what concerns none comes last.
     pub(super) findings: Vec<Finding>,
     /// Servers that answered otherwise what they were asked alike, by the numbers of the agent's two calls.
@@ -319,7 +319,7 @@ impl UpstreamFindings {
     }
 
     /// The comparison, with what the run failed for according to its verdict.
-    pub(crate) fn into_comparison(self, verdict: &Verdict) -> Option<UpstreamComparison> {
+    pub(crate) fn into_comparison(self, verdict: &Verdict) -> Option<Upstream> {
         let failed = failed(verdict);
         let mut comparison = self.comparison?;
         for it in &self.findings {
