@@ -247,9 +247,8 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             "the server behind it, `{}`, answered `{}` otherwise",
             named.server, named.tool
         );
-        let mut finding = Finding::said(moment, what);
-        finding.was.clone_from(&first.expected);
-        finding.now.clone_from(&first.got);
+        let finding = Finding::said(moment, what);
+        let finding = finding.between(first.expected.clone(), first.got.clone());
         self.note(moment, false, finding);
         if let Some(row) = self.rows.last_mut() {
             row.answered_otherwise = true;
@@ -262,7 +261,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
 
     /// Keeps what was found of the last row.
     fn note(&mut self, moment: &Moment<'_, '_>, fails: bool, mut finding: Finding) {
-        finding.fails = fails;
+        finding.change.fails = fails;
         finding.standing = self.standing(moment);
         finding.rows = self.last_row();
         self.found.findings.push(finding);
@@ -302,13 +301,13 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             return;
         }
         let clause = received_times(call, it.before, it.now);
-        let mut finding = match it.group {
+        let finding = match it.group {
             Some(_) => Finding::received(moment, &clause),
             None => Finding::said(moment, format!("{clause}, in all")),
         };
-        finding.was = one.map(|it| asked(it.made));
-        finding.now = other.map(|it| asked(it.said));
-        finding.fails = it.effect;
+        let (was, now) = (one.map(|it| asked(it.made)), other.map(|it| asked(it.said)));
+        let mut finding = finding.between(was, now);
+        finding.change.fails = it.effect;
         finding.standing = match self.standing(moment) {
             Standing::Cause if moment.fails_now() => Standing::Consequence,
             standing => standing,
