@@ -14,9 +14,10 @@ use crate::cli::{Console, Exit, Failure, called, matrix, runtime};
 use crate::input::real;
 use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
+use crate::published::result;
 use crate::scenario_file;
 use crate::store::{self, BASELINE};
-use crate::suite::{self, Judging, Stored, StoredRun, StoredScenario};
+use crate::suite::{self, Judging, Stored, StoredRun};
 use crate::text::plural;
 
 /// Scores a stored trajectory, or every one of a folder, against the accepted ones.
@@ -269,7 +270,7 @@ fn ids(run: Option<&StoredRun>, files: &[PathBuf]) -> Vec<String> {
 }
 
 /// Whether the user asks for a scenario that has no file any more, by its tags and its path when it was run.
-fn was_chosen(args: &SelectArgs, stored: &StoredScenario) -> bool {
+fn was_chosen(args: &SelectArgs, stored: &result::Scenario) -> bool {
     let has_tag = args.tags.is_empty() || stored.tags.iter().any(|it| args.tags.contains(it));
     let path = real(Path::new(&stored.path));
     let is_below = || {

@@ -18,4 +18,4 @@ pub use engine::{CallTimes, evaluate, evaluate_stored};
 pub use finding::{Checked, Impossible};
 pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};
 pub use overall::overall;
-pub use subject::{Left, LeftFile, OfferedBefore, RunEnvironment, Said, Subject, Unasked};
+pub use subject::{Left, LeftFile, OfferedBefore, RunEnvironment, Subject, Unasked};

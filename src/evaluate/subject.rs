@@ -10,6 +10,7 @@ use crate::model::catalogue::Catalogue;
 use crate::model::evaluator::{CommandEvaluator, FilePlace, SqlQuestion};
 use crate::model::judge::LlmJudge;
 use crate::model::placeholder;
+use crate::model::published::evaluator::Verdict;
 use crate::model::ruling::Ruling;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Servers;
@@ -76,9 +77,11 @@ pub trait RunEnvironment: Send + Sync {
     /// What a database holds.
     fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Left<Rows>, Unasked>>;
 
-    /// What a program says of the run.
-    fn command<'a>(&'a self, command: &'a CommandEvaluator)
-    -> BoxFuture<'a, Result<Said, Unasked>>;
+    /// What a program says of the run; the last lines that it wrote to stderr are among the details.
+    fn command<'a>(
+        &'a self,
+        command: &'a CommandEvaluator,
+    ) -> BoxFuture<'a, Result<Verdict, Unasked>>;
 
     /// What a model says of the run.
     fn judge<'a>(
@@ -95,18 +98,6 @@ pub struct LeftFile {
     pub text: Option<String>,
     /// Whether it is as it was before the run; `None` where that is not known.
     pub unchanged: Option<bool>,
-}
-
-/// The verdict of a program.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Said {
-    pub passed: bool,
-    /// From 0 to 1; 1 for passed and 0 for failed unless it says so.
-    pub score: Option<f64>,
-    pub message: String,
-    pub details: Vec<String>,
-    /// The last lines that it wrote to stderr.
-    pub stderr: Vec<String>,
 }
 
 /// Why something around a run could not be asked.

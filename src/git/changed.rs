@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use git2::{DiffOptions, ErrorCode, Index, Repository, Status};
 use sha2::{Digest, Sha256};
 
-use super::{Commit, all_files, checkout, open, real};
+use super::{all_files, checkout, open, real};
+use crate::model::published::result::Commit;
 
 /// The files of a repository that have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +88,7 @@ fn merge_base(
     let unborn = |_| ChangedError::Repository("the repository has no commit yet".to_owned());
     let head = repository.head().and_then(|it| it.peel_to_commit());
     let head = head.map_err(unborn)?.id();
-    let base = git2::Oid::from_str(&wanted.id)
+    let base = git2::Oid::from_str(&wanted.commit)
         .and_then(|it| repository.merge_base(head, it))
         .map_err(|error| match error.code() {
             ErrorCode::NotFound => ChangedError::NoMergeBase {
@@ -122,7 +123,7 @@ fn committed_since(
     repository: &Repository,
     since: &Commit,
 ) -> Result<BTreeSet<PathBuf>, git2::Error> {
-    let before = git2::Oid::from_str(&since.id)?;
+    let before = git2::Oid::from_str(&since.commit)?;
     let before = repository.find_commit(before)?.tree()?;
     let now = repository.head()?.peel_to_tree()?;
     let mut options = DiffOptions::new();

@@ -11,16 +11,7 @@ use git2::{ErrorCode, ObjectType, Oid, Repository, Sort};
 
 use super::stamp::remote;
 use super::{lfs, open, submodules};
-
-/// A commit of a repository.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commit {
-    /// Its identity, in hexadecimal.
-    pub id: String,
-    pub short: String,
-    /// The first line of its message.
-    pub subject: String,
-}
+use crate::model::published::result::Commit;
 
 /// A version of a repository in a folder of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +34,10 @@ pub struct Checkout {
 pub fn resolve(path: &Path, name: &str) -> Result<Commit, String> {
     let repository = open(path)?;
     let several = called_so(&repository, name);
-    if several.windows(2).any(|it| it[0].1.id != it[1].1.id) {
+    if several
+        .windows(2)
+        .any(|it| it[0].1.commit != it[1].1.commit)
+    {
         let several = several
             .iter()
             .map(|(reference, it)| format!("`{reference}` ({} {})", it.short, it.subject));
@@ -200,7 +194,7 @@ fn commit(found: &git2::Commit<'_>) -> Commit {
     Commit {
         short: short.unwrap_or_else(|| id.chars().take(7).collect()),
         subject: String::from_utf8_lossy(subject).into_owned(),
-        id,
+        commit: id,
     }
 }
 
@@ -237,7 +231,7 @@ mod tests {
         let from = "https://somebody@example.org/a/b";
         repository.remote("origin", from).unwrap();
         let first = resolve(of.path(), "HEAD~2").unwrap();
-        assert_eq!((&first.id, first.subject.as_str()), (&ids[0], "one"));
+        assert_eq!((&first.commit, first.subject.as_str()), (&ids[0], "one"));
         let object = repository.revparse_single("HEAD~1").unwrap();
         repository.tag_lightweight("v2", &object, false).unwrap();
 
@@ -251,10 +245,10 @@ mod tests {
         assert_eq!(remote.url().unwrap(), "https://example.org/a/b");
         fs::write(there.folder.join("built"), "").unwrap();
         fs::write(there.folder.join("a"), "changed").unwrap();
-        check_out(&folder, &resolve(of.path(), "v2").unwrap().id, &root).unwrap();
+        check_out(&folder, &resolve(of.path(), "v2").unwrap().commit, &root).unwrap();
         assert_eq!(fs::read_to_string(there.folder.join("a")).unwrap(), "two");
         assert!(there.folder.join("built").exists());
-        assert_eq!(resolve(&root, "v2").unwrap().id, ids[1]);
+        assert_eq!(resolve(&root, "v2").unwrap().commit, ids[1]);
         assert_eq!(
             resolve(of.path(), "nowhere").unwrap_err(),
             "the repository has no commit `nowhere`"
@@ -266,7 +260,7 @@ mod tests {
         repository
             .tag_lightweight("both", last.as_object(), false)
             .unwrap();
-        assert_eq!(resolve(of.path(), "both~1").unwrap().id, ids[1]);
+        assert_eq!(resolve(of.path(), "both~1").unwrap().commit, ids[1]);
         repository.tag_lightweight("both", &object, true).unwrap();
         let why = resolve(of.path(), "both~1").unwrap_err();
         let named = |kind: &str, id: &str, subject: &str| {
@@ -283,10 +277,10 @@ mod tests {
                 either.join(", ")
             )
         );
-        assert_eq!(resolve(of.path(), "refs/tags/both").unwrap().id, ids[1]);
+        assert_eq!(resolve(of.path(), "refs/tags/both").unwrap().commit, ids[1]);
 
         let leading = between(of.path(), &ids[0], &ids[2]).unwrap();
-        let leading: Vec<_> = leading.into_iter().map(|it| it.id).collect();
+        let leading: Vec<_> = leading.into_iter().map(|it| it.commit).collect();
         assert_eq!(leading, ids[1..]);
         assert!(between(of.path(), &ids[2], &ids[0]).is_err());
     }

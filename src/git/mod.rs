@@ -14,7 +14,7 @@ use git2::{Config, ErrorCode, Repository, StatusOptions};
 pub use self::changed::{
     Changed, ChangedError, State, Worktree, changed, root, state, state_around, tracked,
 };
-pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
+pub use self::checkout::{Checkout, between, check_out, resolve};
 pub use self::stamp::stamp;
 
 /// The state of all files, but of what is ignored, and of what lies within submodules.

@@ -4,9 +4,10 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::binding::Source;
+use crate::call::CallStatus;
 use crate::change::Change;
 use crate::drift::Drift;
 use crate::label::Labels;
@@ -40,34 +41,100 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
-    /// What reached the servers behind the one under test, side by side; `None` where nobody listened on either side.
-    pub upstream: Option<UpstreamComparison>,
+    /// What reached the servers behind the one under test, with the numbers of its calls alone; `None` where nobody listened on either side.
+    pub upstream: Option<Upstream>,
 }
 
-/// What reached the servers behind the one under test, side by side.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct UpstreamComparison {
-    /// Their calls in order, paired where they match.
+/// Whether a call has a partner.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowKind {
+    #[default]
+    Pair,
+    /// The baseline has it, the run does not.
+    Missing,
+    /// The run has it, the baseline does not.
+    Extra,
+}
+
+/// What the servers behind the one under test heard on both sides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Upstream {
+    /// The calls that arrived there, in order, paired where they match.
     pub rows: Vec<UpstreamRow>,
-    /// Headers that arrived with no call and only on one side: the server behind, the header's name, and whether the run has it.
+    /// Headers of the agent's side that arrived with no call, and on one side only or with another value; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<UpstreamHeader>,
 }
 
-/// A call behind the server under test, on one side or on both. Calls are numbered from 1 in their own lane.
-#[derive(Debug, Clone, PartialEq)]
+/// Two calls behind the server under test, or one without a partner.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UpstreamRow {
-    pub baseline: Option<usize>,
-    pub current: Option<usize>,
-    /// Whether the tool changes something, as opposed to only reading.
+    pub kind: RowKind,
+    /// The server behind; `null` when the trajectory was not at hand.
+    pub server: Option<String>,
+    /// The tool's name on that server; `null` when the trajectory was not at hand.
+    pub tool: Option<String>,
+    /// The call changes something, as opposed to only reading.
     pub effect: bool,
-    /// Places in the arguments that differ.
+    /// The call of the baseline; `null` for an extra call.
+    pub baseline: Option<UpstreamCall>,
+    /// The call of the run; `null` for a missing call.
+    pub current: Option<UpstreamCall>,
+    /// What a call without a partner asked for; `null` for a pair.
+    pub arguments: Option<Map<String, Value>>,
+    /// Places in the arguments that differ; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<ArgumentDifference>,
-    /// Headers that were passed on with it on one side only, or with another value.
+    /// Headers that were passed on with it on one side only, or with another value; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<UpstreamHeader>,
     /// The server behind answered otherwise: what followed from that is not the doing of the one under test.
     pub answered_otherwise: bool,
-    /// Whether the run fails for it.
+    /// The run failed for it.
     pub fails: bool,
+}
+
+/// One call behind the server under test, as far as a report needs it without the trajectory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UpstreamCall {
+    /// Counted from 1 among the calls that arrived behind on its side.
+    pub number: usize,
+    /// The call of the agent during or after which it arrived, counted from 1 among the scored calls of its side; `null` before the first.
+    pub cause: Option<usize>,
+    /// `null` when the trajectory was not at hand.
+    pub outcome: Option<CallStatus>,
+    /// What the failure said, shortened for reading; `null` for an answer.
+    pub error: Option<String>,
+    /// Milliseconds from request to outcome.
+    pub duration_ms: Option<f64>,
+}
+
+impl UpstreamRow {
+    /// A row of which nothing is known but the numbers of its calls, at least one, and what they do.
+    pub fn new(baseline: Option<usize>, current: Option<usize>, effect: bool) -> Self {
+        let call = |number| UpstreamCall {
+            number,
+            ..UpstreamCall::default()
+        };
+        Self {
+            kind: match (baseline, current) {
+                (Some(_), None) => RowKind::Missing,
+                (None, _) => RowKind::Extra,
+                (Some(_), Some(_)) => RowKind::Pair,
+            },
+            effect,
+            baseline: baseline.map(call),
+            current: current.map(call),
+            ..Self::default()
+        }
+    }
+
+    /// The calls it is about: number in the baseline, number in the run.
+    pub fn calls(&self) -> (Option<usize>, Option<usize>) {
+        let number = |call: &Option<UpstreamCall>| call.as_ref().map(|it| it.number);
+        (number(&self.baseline), number(&self.current))
+    }
 }
 
 /// A header of the agent's side that was passed on to a server behind, on one side only or with another value.

@@ -136,7 +136,3 @@ impl Measurement {
         matches!(self, Self::Retrieval(it) if it.baseline.is_none())
     }
 }
-
-/// What was measured, as it is published: `{"kind": …, "report": …}`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MeasuredDocument(pub Value);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::called::Called;
 use crate::cell::Cell;
@@ -13,7 +14,6 @@ use crate::direct::Direct;
 use crate::evaluation::{Evaluation, Overall};
 use crate::experiment::ExperimentChange;
 use crate::label::Labels;
-use crate::measurement::MeasuredDocument;
 use crate::redacted::Redacted;
 use crate::repeated::Repeated;
 use crate::scenario::Places;
@@ -107,8 +107,8 @@ pub struct ScenarioResult {
     pub judging: Option<TotalUse>,
     /// What the servers do to the answers of those behind them, where that was asked for.
     pub direct: Option<Box<Direct>>,
-    /// What was measured, where it is about no conversation.
-    pub measured: Option<Box<MeasuredDocument>>,
+    /// What was measured, where it is about no conversation, as it is published: `{"kind": …, "report": …}`.
+    pub measured: Option<Box<Value>>,
 }
 
 impl ScenarioResult {

@@ -127,7 +127,7 @@ impl Redactor {
 
     fn result_words(&self, scenario: &mut ScenarioResult) {
         if let Some(measured) = &mut scenario.measured {
-            self.known_in(&mut measured.0);
+            self.known_in(measured);
         }
         for it in &mut scenario.evaluations {
             self.evaluation(it);

@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 use super::against::{compare_against_at, compare_held};
 use super::versions::{LaidOut, Versions};
 use super::{Against, Error, Finished, Settings, Suite, evaluating, source};
-use crate::git::{self, Commit};
+use crate::git;
+use crate::model::published::result::{Bisected, Commit, SkippedCommit};
 use crate::model::reason::Reason;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -51,19 +52,6 @@ pub enum Found {
 /// Called with what is under way, and with what was found.
 type OnProgress<'a> = &'a dyn Fn(&str);
 
-/// Where a search has ended.
-#[derive(Debug)]
-pub struct Bisected {
-    /// The first bad commit, or several of which one is it, where those between cannot be run; the oldest first.
-    pub first_bad: Vec<Commit>,
-    /// Those that could not be built or run, each with why.
-    pub skipped: Vec<(Commit, String)>,
-    /// What speaks against the bad commit that was found.
-    pub reason: String,
-    /// Its run, compared with the good version.
-    pub shown: Option<Finished>,
-}
-
 /// What is kept of a search.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct State {
@@ -77,7 +65,7 @@ struct State {
     why: BTreeMap<String, String>,
 }
 
-/// Finds the first commit at which a scenario fails. Needs a runtime with several threads.
+/// Finds the first commit at which a scenario fails, and its run, compared with the good version. Needs a runtime with several threads.
 ///
 /// # Errors
 ///
@@ -87,7 +75,7 @@ pub async fn bisect(
     settings: &Settings,
     range: &Range,
     tell: OnProgress<'_>,
-) -> Result<Bisected, Error> {
+) -> Result<(Bisected, Option<Finished>), Error> {
     if let Some(it) = suite
         .scenarios
         .iter()
@@ -105,11 +93,11 @@ pub async fn bisect(
             .map_err(|why| Error::invalid(format!("{}: {why}", folder.display())))
     };
     let (good, bad) = (resolve(&range.good)?, resolve(&range.bad)?);
-    let leading = git::between(&folder, &good.id, &bad.id)
+    let leading = git::between(&folder, &good.commit, &bad.commit)
         .map_err(|why| Error::invalid(format!("{}..{}: {why}", good.short, bad.short)))?;
     let mut state = State {
-        good: good.id.clone(),
-        bad: bad.id.clone(),
+        good: good.commit.clone(),
+        bad: bad.commit.clone(),
         experiment: experiment(&suite.scenarios, settings),
         ..State::default()
     };
@@ -121,7 +109,7 @@ pub async fn bisect(
     }
     let versions = Versions::new();
     let at = |commit: &Commit, scenarios: &[Scenario]| -> Result<Vec<Scenario>, Error> {
-        let against = Against::Git(commit.id.clone());
+        let against = Against::Git(commit.commit.clone());
         let mut laid_out = LaidOut::default();
         let mut of = |it: &Scenario| {
             let version = versions.of(it, &against, &mut laid_out);
@@ -144,7 +132,7 @@ pub async fn bisect(
         "running {} {} (good) and {} {} (bad)",
         good.short, good.subject, bad.short, bad.subject
     ));
-    let first = compare_against_at(ends, settings, &suite.scenarios, &good.id).await?;
+    let first = compare_against_at(ends, settings, &suite.scenarios, &good.commit).await?;
     let first = first.taken_up();
     let held = held(&first)?;
     let failing: Vec<Scenario> = (suite.scenarios.iter())
@@ -163,7 +151,7 @@ pub async fn bisect(
     // The places of the last good commit, before all, and of the first bad one.
     let (mut low, mut high) = (0, leading.len() - 1);
     loop {
-        let known = |it: &Commit| state.found.get(&it.id).copied();
+        let known = |it: &Commit| state.found.get(&it.commit).copied();
         while low < high && known(&leading[low]) == Some(Found::Good) {
             low += 1;
         }
@@ -203,35 +191,33 @@ pub async fn bisect(
             Found::Skipped | Found::Good => {}
         }
         if found != Found::Good {
-            state.why.insert(commit.id.clone(), why);
+            state.why.insert(commit.commit.clone(), why);
         }
-        state.found.insert(commit.id.clone(), found);
+        state.found.insert(commit.commit.clone(), found);
         let text = serde_json::to_string_pretty(&state).unwrap_or_default();
         store::write(&STATE, text.as_bytes())?;
     }
     let _ = std::fs::remove_file(&*STATE);
     let skipped = leading
         .iter()
-        .filter(|it| state.found.get(&it.id) == Some(&Found::Skipped));
-    let skipped = skipped.map(|it| {
-        (
-            it.clone(),
-            state.why.get(&it.id).cloned().unwrap_or_default(),
-        )
+        .filter(|it| state.found.get(&it.commit) == Some(&Found::Skipped));
+    let skipped = skipped.map(|it| SkippedCommit {
+        commit: it.clone(),
+        why: state.why.get(&it.commit).cloned().unwrap_or_default(),
     });
-    let reason = state.why.get(&leading[high].id).cloned();
+    let reason = state.why.get(&leading[high].commit).cloned();
     let of_run = || {
         let mut results = shown.as_ref()?.suite.scenarios.iter();
         results
             .find(|it| it.status == Status::Failed)
             .map(self::reason)
     };
-    Ok(Bisected {
+    let bisected = Bisected {
         first_bad: leading[low..=high].to_vec(),
-        skipped: skipped.collect(),
         reason: reason.or_else(of_run).unwrap_or_default(),
-        shown,
-    })
+        skipped: skipped.collect(),
+    };
+    Ok((bisected, shown))
 }
 
 /// The commit to look at next: the middle of those that are open, or the nearest to the middle of what is left.

@@ -5,8 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
 use super::containers::ContainerSlot;
 use super::run_environment::Around;
 use crate::agent;
@@ -161,18 +159,8 @@ pub(crate) fn only_found_then(
 
 /// What evaluators found in the runs of a stored result, by the ids of their scenarios; nothing where there is no such result.
 pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
-    #[derive(Deserialize)]
-    struct Said {
-        scenarios: Vec<Judged>,
-    }
-    #[derive(Deserialize)]
-    struct Judged {
-        id: String,
-        #[serde(default)]
-        evaluators: Vec<Evaluation>,
-    }
     let text = fs::read_to_string(result).unwrap_or_default();
-    let Ok(said) = result::part::<Said>(&text) else {
+    let Ok(said) = result::parse(&text) else {
         return HashMap::new();
     };
     let scenarios = said.scenarios.into_iter().map(|it| {

@@ -94,7 +94,7 @@ mod versions;
 
 pub use self::against::compare_against;
 pub use self::agents::{AgentChoice, Choice, choose};
-pub use self::bisect::{Bisected, Found, Range, STATE as BISECT_STATE, bisect};
+pub use self::bisect::{Found, Range, STATE as BISECT_STATE, bisect};
 pub use self::compare::compare;
 pub use self::depends::{Depends, depends, started_by};
 pub use self::direct::compare_direct;
@@ -128,6 +128,6 @@ pub use self::settings::{
 };
 pub use self::shards::{Part, part};
 pub use self::stored::{Stored, compare_stored, redactor_of, stored_sides};
-pub use self::stored_run::{StoredRun, StoredScenario};
+pub use self::stored_run::StoredRun;
 pub(crate) use self::suite_context::SuiteContext;
 pub use self::versions::Against;

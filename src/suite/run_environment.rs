@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
-use crate::evaluate::{Left, LeftFile, RunEnvironment, Said, Unasked};
+use crate::evaluate::{Left, LeftFile, RunEnvironment, Unasked};
 use crate::model::evaluator::{
     CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion, TextSource,
 };
@@ -18,7 +18,7 @@ use crate::model::ruling::Ruling;
 use crate::model::scenario::{Scenario, Server};
 use crate::model::trajectory::Trajectory;
 use crate::process::{ChildCommand, printed};
-use crate::published::evaluator;
+use crate::published::evaluator::{self, Verdict};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
@@ -177,7 +177,7 @@ impl RunEnvironment for AroundRun<'_> {
     fn command<'a>(
         &'a self,
         command: &'a CommandEvaluator,
-    ) -> BoxFuture<'a, Result<Said, Unasked>> {
+    ) -> BoxFuture<'a, Result<Verdict, Unasked>> {
         self.asked(command).boxed()
     }
 
@@ -233,7 +233,7 @@ impl AroundRun<'_> {
         Ok(without_secrets(ruling, self.redactor))
     }
 
-    async fn asked(&self, command: &CommandEvaluator) -> Result<Said, Unasked> {
+    async fn asked(&self, command: &CommandEvaluator) -> Result<Verdict, Unasked> {
         let mut commands = self.around.commands.iter();
         let Some((_, hook)) = commands.find(|(it, _)| *it == command.run) else {
             return Err(Unasked::broken("its command is not known"));
@@ -255,13 +255,15 @@ impl AroundRun<'_> {
         };
         match verdict {
             Err(why) => Err(Unasked::Broken { why, said: stderr }),
-            Ok(verdict) => Ok(Said {
-                passed: verdict.passed,
-                score: verdict.score,
-                message: clean(&verdict.message.unwrap_or_default()),
-                details: verdict.details.iter().map(|it| clean(it)).collect(),
-                stderr,
-            }),
+            Ok(verdict) => {
+                let details = verdict.details.iter().map(|it| clean(it));
+                let stderr = stderr.iter().map(|it| format!("stderr: {it}"));
+                Ok(Verdict {
+                    message: verdict.message.as_deref().map(clean),
+                    details: details.chain(stderr).collect(),
+                    ..verdict
+                })
+            }
         }
     }
 }

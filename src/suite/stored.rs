@@ -14,7 +14,7 @@ use super::outcome::Error;
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};
-use super::stored_run::{CURRENT, StoredRun, StoredScenario};
+use super::stored_run::{CURRENT, StoredRun};
 use super::{agents, evaluating, source};
 use crate::git;
 use crate::input;
@@ -188,7 +188,7 @@ fn selection(stored: &Stored, chosen: usize) -> Option<Selection> {
     };
     let of = before.map_or(there, |it| it.of.max(there));
     let others = run.iter().flat_map(|it| &it.scenarios);
-    let is_other = |it: &&StoredScenario| {
+    let is_other = |it: &&result::Scenario| {
         stored
             .only
             .as_ref()

@@ -11,7 +11,7 @@ use super::patience::Patience;
 use super::repeat::{Made, Measure};
 use super::run_context::unfinished;
 use super::stored_run::{CURRENT, MEASURED, keep};
-use super::{Judging, StoredRun, StoredScenario, ci, evaluating, replay};
+use super::{Judging, StoredRun, ci, evaluating, replay, stored_run};
 use crate::evaluate::Accepted;
 use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
@@ -19,6 +19,7 @@ use crate::model::repeated::{Attempt, Repeated};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
+use crate::published::result;
 use crate::score;
 use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
 
@@ -44,16 +45,16 @@ impl Comparison<'_> {
     pub(super) fn of_stored(
         &self,
         runs: &Runs,
-        stored: &StoredScenario,
+        stored: &result::Scenario,
         file: &Path,
     ) -> ScenarioResult {
-        if let Some(measured) = stored.measured() {
+        if let Some(measured) = stored_run::measured(stored) {
             return measured;
         }
-        match stored.repeated() {
+        match stored_run::repeated(stored) {
             Some(several) => self.of_several(runs, stored, several),
             None if file.exists() => self.of(file, None),
-            None => stored.without(file, None),
+            None => stored_run::without(stored, file, None),
         }
     }
 
@@ -61,7 +62,7 @@ impl Comparison<'_> {
     fn of_several(
         &self,
         runs: &Runs,
-        stored: &StoredScenario,
+        stored: &result::Scenario,
         several: &Repeated,
     ) -> ScenarioResult {
         let attempts = (1..).zip(&several.attempts).map(|(number, then)| {
@@ -69,7 +70,7 @@ impl Comparison<'_> {
             if file.exists() {
                 self.of(&file, Some((then, number == several.shown)))
             } else {
-                stored.without(&file, Some(then))
+                stored_run::without(stored, &file, Some(then))
             }
         });
         let scenario = self.scenarios.get(stored.id.as_str()).map(|it| &**it);
@@ -90,7 +91,7 @@ impl Comparison<'_> {
             }
         }
         made.map_or_else(
-            || stored.result(Status::Error),
+            || stored_run::result(stored, Status::Error),
             |it| it.result(scenario, |_, _| None, measure),
         )
     }

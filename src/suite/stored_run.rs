@@ -3,14 +3,11 @@
 use std::iter;
 use std::path::{Component, Path, PathBuf};
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
 use super::outcome::Error;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
 use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
-use crate::published::result::{self, earlier};
+use crate::published::result::{self, Scenario, Selection, earlier};
 use crate::store::{self, RESULT};
 
 /// Where a run has its trajectories, within its folder.
@@ -29,39 +26,11 @@ pub struct StoredRun {
     /// Its folder.
     pub folder: PathBuf,
     /// What its document says of each scenario that was to run.
-    pub scenarios: Vec<StoredScenario>,
+    pub scenarios: Vec<Scenario>,
     /// What part of all scenarios it was about; `None` for all.
-    pub selection: Option<result::Selection>,
+    pub selection: Option<Selection>,
     /// The paths of scenarios that it was given; empty for the usual folder.
     pub paths: Vec<PathBuf>,
-}
-
-/// What a document says of one scenario.
-#[derive(Debug, Clone, Deserialize)]
-pub struct StoredScenario {
-    pub id: String,
-    name: String,
-    /// The scenario's file, as it was named then.
-    pub path: String,
-    #[serde(default)]
-    pub tags: Vec<String>,
-    pub(super) status: Status,
-    #[serde(default)]
-    not_run: Option<NotRun>,
-    #[serde(default)]
-    problem: Option<Problem>,
-    #[serde(default)]
-    current: Option<Side>,
-    #[serde(default)]
-    repeated: Option<Repeated>,
-    #[serde(default)]
-    measured: Option<IgnoredAny>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Side {
-    #[serde(default)]
-    file: Option<String>,
 }
 
 impl StoredRun {
@@ -71,14 +40,6 @@ impl StoredRun {
     ///
     /// When it is a run, and nobody knows what was to run in it, because its document is gone or cannot be read.
     pub fn of(selected: &Path) -> Result<Option<Self>, Error> {
-        #[derive(Deserialize)]
-        struct Said {
-            scenarios: Vec<StoredScenario>,
-            #[serde(default)]
-            selection: Option<result::Selection>,
-            #[serde(default)]
-            called: Option<result::Called>,
-        }
         let Some(folder) = folder_of(selected) else {
             return Ok(None);
         };
@@ -88,7 +49,7 @@ impl StoredRun {
                 return Err("it is not there".to_owned());
             }
             let text = input::read_to_string(&path).map_err(|it| it.to_string())?;
-            let said = result::part::<Said>(&text).map_err(|it| it.to_string())?;
+            let said = result::parse(&text).map_err(|it| it.to_string())?;
             match said.scenarios.iter().find(|it| !is_below(&it.id)) {
                 None => Ok(said),
                 Some(it) => Err(format!("the id {:?} is not a relative path", it.id)),
@@ -132,24 +93,23 @@ impl StoredRun {
 
     /// Whether scenarios were run in it, or were to be: it is none that scored other runs, or only measured.
     pub fn is_made(&self) -> bool {
-        let is_to_score =
-            |it: &StoredScenario| it.measured.is_none() && it.status != Status::Skipped;
+        let is_to_score = |it: &Scenario| it.measured.is_none() && it.status != Status::Skipped;
         self.scenarios.iter().any(is_to_score)
-            && !self.scenarios.iter().any(|it| it.elsewhere().is_some())
+            && !self.scenarios.iter().any(|it| elsewhere(it).is_some())
     }
 
     /// Whether a scenario was run several times in it.
     pub fn is_repeated(&self) -> bool {
-        self.scenarios.iter().any(|it| it.repeated().is_some())
+        self.scenarios.iter().any(|it| repeated(it).is_some())
     }
 
     /// How many scenarios were to run in it, without disabled ones.
     pub(super) fn selected(&self) -> usize {
-        let enabled = self.scenarios.iter().filter(|it| !it.is_disabled());
-        enabled.count()
+        let is_enabled = |it: &&Scenario| it.not_run != Some(NotRun::Disabled);
+        self.scenarios.iter().filter(is_enabled).count()
     }
 
-    pub(super) fn of_scenario(&self, id: &str) -> Option<&StoredScenario> {
+    pub(super) fn of_scenario(&self, id: &str) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.id == id)
     }
 
@@ -157,7 +117,7 @@ impl StoredRun {
     pub(super) fn why_unusable(&self, id: &str) -> Option<String> {
         use Status::{Error, Interrupted, Timeout};
         let scenario = self.of_scenario(id)?;
-        let attempts = &scenario.repeated()?.attempts;
+        let attempts = &repeated(scenario)?.attempts;
         let is_open = |it: Status| matches!(it, Error | Timeout | Interrupted);
         let open = attempts.iter().filter(|it| is_open(it.status)).count();
         (open > 0 && is_open(scenario.status)).then(|| {
@@ -170,90 +130,83 @@ impl StoredRun {
     }
 }
 
-impl StoredScenario {
-    fn is_disabled(&self) -> bool {
-        earlier::why_not_run(self.not_run, self.status, self.problem.as_ref())
-            == Some(NotRun::Disabled)
-    }
+/// Several runs of which each counts; what was recorded is one of them.
+pub(super) fn repeated(stored: &Scenario) -> Option<&Repeated> {
+    let several = stored.repeated.as_deref();
+    several.filter(|it| stored.status != Status::Recorded && !it.attempts.is_empty())
+}
 
-    /// Several runs of which each counts; what was recorded is one of them.
-    pub(super) fn repeated(&self) -> Option<&Repeated> {
-        let several = self.repeated.as_ref();
-        several.filter(|it| self.status != Status::Recorded && !it.attempts.is_empty())
-    }
+/// The trajectory of another run that was scored.
+fn elsewhere(stored: &Scenario) -> Option<&str> {
+    let file = stored.current.as_ref()?.file.as_deref()?;
+    let is_within = is_below(file);
+    (!is_within).then_some(file)
+}
 
-    /// The trajectory of another run that was scored.
-    fn elsewhere(&self) -> Option<&str> {
-        let file = self.current.as_ref()?.file.as_deref()?;
-        let is_within = is_below(file);
-        (!is_within).then_some(file)
-    }
+/// What was measured, which stays what it was: nothing is measured again, and what did not pass has not passed. `None` where it is a
+/// scenario like others.
+pub(super) fn measured(stored: &Scenario) -> Option<ScenarioResult> {
+    stored.measured.as_ref()?;
+    let (status, why) = match stored.status {
+        Status::Passed | Status::Recorded => (Status::Skipped, None),
+        other => (other, Some(other.name())),
+    };
+    let why = why.map_or_else(
+        || Problem::new(MEASURED),
+        |it| Problem::new(format!("it was {it} when it was measured; {MEASURED}")),
+    );
+    Some(ScenarioResult {
+        not_run: (status == Status::Skipped).then_some(NotRun::Unavailable),
+        problem: Some(why),
+        ..result(stored, status)
+    })
+}
 
-    /// What was measured, which stays what it was: nothing is measured again, and what did not pass has not passed. `None` where it is a
-    /// scenario like others.
-    pub(super) fn measured(&self) -> Option<ScenarioResult> {
-        self.measured.as_ref()?;
-        let (status, why) = match self.status {
-            Status::Passed | Status::Recorded => (Status::Skipped, None),
-            other => (other, Some(other.name())),
-        };
-        let why = why.map_or_else(
-            || Problem::new(MEASURED),
-            |it| Problem::new(format!("it was {it} when it was measured; {MEASURED}")),
-        );
-        Some(ScenarioResult {
-            not_run: (status == Status::Skipped).then_some(NotRun::Unavailable),
-            problem: Some(why),
-            ..self.result(status)
-        })
-    }
-
-    /// What there is to say of it where its trajectory is not at hand: as it was, where nothing was known of it then either.
-    pub(super) fn without(&self, file: &Path, attempt: Option<&Attempt>) -> ScenarioResult {
-        use Status::{Error, Failed, Inconclusive, Interrupted, Passed};
-        use Status::{Recorded, Skipped, Timeout};
-        let (status, then) = match attempt {
-            None => (self.status, self.problem.clone()),
-            Some(it) => (it.status, it.reason.as_deref().map(Problem::new)),
-        };
-        let (status, why) = match status {
-            Error | Timeout | Interrupted | Skipped => {
-                let words = format!("nothing is known of it but that it was: {}", status.name());
-                (status, then.unwrap_or_else(|| Problem::new(words)))
-            }
-            Passed | Failed | Inconclusive | Recorded => (Error, self.gone(file)),
-        };
-        ScenarioResult {
-            not_run: earlier::why_not_run(self.not_run, status, Some(&why)),
-            problem: Some(why),
-            ..self.result(status)
+/// What there is to say of it where its trajectory is not at hand: as it was, where nothing was known of it then either.
+pub(super) fn without(stored: &Scenario, file: &Path, attempt: Option<&Attempt>) -> ScenarioResult {
+    use Status::{Error, Failed, Inconclusive, Interrupted, Passed};
+    use Status::{Recorded, Skipped, Timeout};
+    let (status, then) = match attempt {
+        None => (stored.status, stored.problem.clone()),
+        Some(it) => (it.status, it.reason.as_deref().map(Problem::new)),
+    };
+    let (status, why) = match status {
+        Error | Timeout | Interrupted | Skipped => {
+            let words = format!("nothing is known of it but that it was: {}", status.name());
+            (status, then.unwrap_or_else(|| Problem::new(words)))
         }
+        Passed | Failed | Inconclusive | Recorded => (Error, gone(stored, file)),
+    };
+    ScenarioResult {
+        not_run: earlier::why_not_run(stored.not_run, status, Some(&why)),
+        problem: Some(why),
+        ..result(stored, status)
     }
+}
 
-    /// Why nothing is known of a run that had a verdict.
-    fn gone(&self, file: &Path) -> Problem {
-        let (message, hint) = match self.elsewhere() {
-            Some(other) => (
-                format!("its trajectory is not in this folder: it is {other}"),
-                "`--run` takes the folder of the run that has it; `mcp-eval report --list` lists all",
+/// Why nothing is known of a run that had a verdict.
+fn gone(stored: &Scenario, file: &Path) -> Problem {
+    let (message, hint) = match elsewhere(stored) {
+        Some(other) => (
+            format!("its trajectory is not in this folder: it is {other}"),
+            "`--run` takes the folder of the run that has it; `mcp-eval report --list` lists all",
+        ),
+        None => (
+            format!(
+                "its trajectory is gone: {} is not there, although the run's {RESULT} tells of it",
+                file.display()
             ),
-            None => (
-                format!(
-                    "its trajectory is gone: {} is not there, although the run's {RESULT} tells of it",
-                    file.display()
-                ),
-                "bring the whole folder of the run, or run the scenario again",
-            ),
-        };
-        Problem::new(message).hint(hint)
-    }
+            "bring the whole folder of the run, or run the scenario again",
+        ),
+    };
+    Problem::new(message).hint(hint)
+}
 
-    /// A result of which nothing but this is known.
-    pub(super) fn result(&self, status: Status) -> ScenarioResult {
-        ScenarioResult {
-            tags: self.tags.clone(),
-            ..ScenarioResult::new(&self.id, &self.name, &self.path, status)
-        }
+/// A result of which nothing but this is known.
+pub(super) fn result(stored: &Scenario, status: Status) -> ScenarioResult {
+    ScenarioResult {
+        tags: stored.tags.clone(),
+        ..ScenarioResult::new(&stored.id, &stored.name, &stored.path, status)
     }
 }
 

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::git;
 use crate::input::real;
 use crate::model::container::Image;
+use crate::model::published::result::Commit;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Version;
 use crate::scenario_file::{self, Place, Templates};
@@ -132,15 +133,11 @@ impl Versions {
     }
 
     /// Lays out a commit of the repository around a folder.
-    fn lay_out(
-        &self,
-        folder: &Path,
-        reference: &str,
-    ) -> Result<(git::Commit, git::Checkout), String> {
+    fn lay_out(&self, folder: &Path, reference: &str) -> Result<(Commit, git::Checkout), String> {
         let commit = git::resolve(folder, reference)
             .map_err(|why| format!("{}: {why}", folder.display()))?;
         let name = hex::encode(Sha256::digest(folder.to_string_lossy().as_bytes()));
-        let checkout = git::check_out(folder, &commit.id, &self.folder.join(&name[..12]))?;
+        let checkout = git::check_out(folder, &commit.commit, &self.folder.join(&name[..12]))?;
         Ok((commit, checkout))
     }
 
@@ -151,7 +148,7 @@ impl Versions {
         scenario: &mut Scenario,
         reference: &str,
         laid_out: &mut LaidOut,
-    ) -> Result<(git::Commit, Vec<PathBuf>), String> {
+    ) -> Result<(Commit, Vec<PathBuf>), String> {
         let folder = source::folder_that_is_there(scenario).map_err(|why| why.message)?;
         let folder = folder.ok_or(
             "it does not say where the source of its system under test is: `source: { repo: FOLDER }`",
@@ -180,7 +177,7 @@ impl Versions {
         scenario.source.repo = Some(checkout.folder);
         scenario.source.version = Some(Version {
             name: reference.to_owned(),
-            commit: commit.id.clone(),
+            commit: commit.commit.clone(),
         });
         let after = source::resolved(scenario);
         if before.servers == after.servers
@@ -198,7 +195,7 @@ impl Versions {
 
 /// The versions that one source has for several scenarios: each is laid out once, and lies there unchanged until something is run.
 #[derive(Debug, Default)]
-pub(crate) struct LaidOut(HashMap<(PathBuf, String), (git::Commit, git::Checkout)>);
+pub(crate) struct LaidOut(HashMap<(PathBuf, String), (Commit, git::Checkout)>);
 
 /// What a reader should know of files of a version that are only pointers to their content.
 fn without_content(pointers: &[PathBuf]) -> String {

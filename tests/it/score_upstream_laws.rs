@@ -116,8 +116,8 @@ proptest! {
         let rows = &comparison.upstream.as_ref().unwrap().rows;
         prop_assert_eq!(rows.iter().any(|it| it.fails), fails);
         // Each call of either lane stands in one row.
-        let mut before: Vec<usize> = rows.iter().filter_map(|it| it.baseline).collect();
-        let mut now: Vec<usize> = rows.iter().filter_map(|it| it.current).collect();
+        let mut before: Vec<usize> = rows.iter().filter_map(|it| it.calls().0).collect();
+        let mut now: Vec<usize> = rows.iter().filter_map(|it| it.calls().1).collect();
         before.sort_unstable();
         now.sort_unstable();
         prop_assert_eq!(before, (1..=one.len()).collect::<Vec<_>>());

@@ -6,9 +6,8 @@ use crate::cli::reports::Reports;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, database, not_kept, runtime};
-use crate::git::Commit;
-use crate::published::result;
-use crate::suite::{self, Bisected, Judging, Range, ScoreSettings, Settings, Suite};
+use crate::published::result::{Bisected, SkippedCommit};
+use crate::suite::{self, Judging, Range, ScoreSettings, Settings, Suite};
 
 pub(in crate::cli) fn run(
     args: &BisectArgs,
@@ -55,12 +54,7 @@ pub(in crate::cli) fn run(
         )
     });
     runtime.shutdown_background();
-    let Bisected {
-        first_bad,
-        skipped,
-        shown,
-        reason,
-    } = found.map_err(|error| {
+    let (bisected, shown) = found.map_err(|error| {
         let failure = Failure::from(error);
         if interrupt.is_cancelled() {
             Failure {
@@ -71,9 +65,14 @@ pub(in crate::cli) fn run(
             failure
         }
     })?;
+    let Bisected {
+        first_bad,
+        reason,
+        skipped,
+    } = &bisected;
     let names = first_bad
         .iter()
-        .map(|it| format!("{} {}", it.id, it.subject));
+        .map(|it| format!("{} {}", it.commit, it.subject));
     let names: Vec<String> = names.collect();
     let exit = if names.len() == 1 {
         Exit::Passed
@@ -81,18 +80,9 @@ pub(in crate::cli) fn run(
         Exit::Incomplete
     };
     if let Some(finished) = &shown {
-        let skipped = skipped.iter().map(|(commit, why)| result::SkippedCommit {
-            commit: published(commit),
-            why: why.clone(),
-        });
-        let bisected = result::Bisected {
-            first_bad: first_bad.iter().map(published).collect(),
-            reason: reason.clone(),
-            skipped: skipped.collect(),
-        };
         let options = ReportOptions {
             threshold: args.threshold,
-            bisected: Some(bisected),
+            bisected: Some(bisected.clone()),
             ..ReportOptions::of(&reports, args.kept.keep.0, &settings.baselines)
         };
         // That it fails is what was looked for, and is reported below.
@@ -102,7 +92,7 @@ pub(in crate::cli) fn run(
         };
         finish::finish(finished, &options, quiet, console)?;
     }
-    for (commit, why) in &skipped {
+    for SkippedCommit { commit, why } in skipped {
         console.note(&format!(
             "skipped {} {}: {why}",
             commit.short, commit.subject
@@ -121,12 +111,4 @@ pub(in crate::cli) fn run(
         console.note(&sentence);
     }
     Ok(exit)
-}
-
-fn published(commit: &Commit) -> result::Commit {
-    result::Commit {
-        commit: commit.id.clone(),
-        short: commit.short.clone(),
-        subject: commit.subject.clone(),
-    }
 }

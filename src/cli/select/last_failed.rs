@@ -3,11 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use serde::Deserialize;
-
-use crate::published::result::{Called, Cell, NotRun, Problem, Status, earlier};
+use crate::input;
+use crate::published::result::{self, NotRun, ResultDocument, Scenario, Status};
 use crate::store::{RESULT, Runs};
-use crate::{input, json};
 
 /// How many runs are looked through, the latest first.
 const MOST_RUNS: usize = 100;
@@ -19,23 +17,6 @@ pub(super) struct LastRuns {
     failed: HashMap<String, bool>,
     /// The latest of those runs.
     pub(super) latest: Option<String>,
-}
-
-/// What is read of a stored result.
-#[derive(Deserialize)]
-struct StoredResult {
-    command: String,
-    called: Option<Called>,
-    scenarios: Vec<StoredScenario>,
-}
-
-#[derive(Deserialize)]
-struct StoredScenario {
-    id: String,
-    cell: Option<Cell>,
-    status: Status,
-    not_run: Option<NotRun>,
-    problem: Option<Problem>,
 }
 
 impl LastRuns {
@@ -65,7 +46,7 @@ impl LastRuns {
             }
             let mut failed: HashMap<String, bool> = HashMap::new();
             for run in result.scenarios {
-                let did_not_pass = run.did_not_pass();
+                let did_not_pass = did_not_pass(&run);
                 let is_wanted = wanted.contains(run.id.as_str());
                 let cell = run.cell.filter(|_| !is_wanted);
                 let of = cell.map_or(run.id, |it| it.scenario);
@@ -101,25 +82,19 @@ impl LastRuns {
     }
 }
 
-impl StoredScenario {
-    fn did_not_pass(&self) -> bool {
-        match self.status {
-            Status::Passed | Status::Recorded => false,
-            // One that is disabled, or cannot run here, is not run the next time either.
-            Status::Skipped => {
-                earlier::why_not_run(self.not_run, self.status, self.problem.as_ref())
-                    .is_some_and(NotRun::is_not_started)
-            }
-            Status::Failed
-            | Status::Inconclusive
-            | Status::Error
-            | Status::Timeout
-            | Status::Interrupted => true,
-        }
+fn did_not_pass(scenario: &Scenario) -> bool {
+    match scenario.status {
+        Status::Passed | Status::Recorded => false,
+        // One that is disabled, or cannot run here, is not run the next time either.
+        Status::Skipped => scenario.not_run.is_some_and(NotRun::is_not_started),
+        Status::Failed
+        | Status::Inconclusive
+        | Status::Error
+        | Status::Timeout
+        | Status::Interrupted => true,
     }
 }
 
-fn read(path: &Path) -> Option<StoredResult> {
-    let text = input::read_to_string(path).ok()?;
-    json::read(text.as_bytes()).ok()
+fn read(path: &Path) -> Option<ResultDocument> {
+    result::parse(&input::read_to_string(path).ok()?).ok()
 }

@@ -19,14 +19,14 @@ pub(in crate::evaluate) async fn by_command(
         Ok(said) => said,
     };
     let score = said.score.unwrap_or(if said.passed { 1.0 } else { 0.0 });
-    let found = match (said.passed, said.message.is_empty()) {
-        (true, true) => Finding::passed("the command says that it is right"),
-        (true, false) => Finding::passed(said.message),
-        (false, true) => Finding::failed("the command says that it is not right"),
-        (false, false) => Finding::failed(said.message),
+    let message = said.message.filter(|it| !it.is_empty());
+    let message = message.as_deref();
+    let found = if said.passed {
+        Finding::passed(message.unwrap_or("the command says that it is right"))
+    } else {
+        Finding::failed(message.unwrap_or("the command says that it is not right"))
     };
-    let stderr = said.stderr.into_iter().map(|it| format!("stderr: {it}"));
-    found.scored(score).with(said.details).with(stderr)
+    found.scored(score).with(said.details)
 }
 
 pub(in crate::evaluate) async fn by_model(it: &LlmJudge, subject: Subject<'_>) -> Finding {

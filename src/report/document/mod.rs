@@ -122,7 +122,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         within_gate: None,
         left_to_merge: None,
         direct: result.direct.clone(),
-        measured: (result.measured.as_deref()).and_then(|it| Measured::deserialize(&it.0).ok()),
+        measured: (result.measured.as_deref()).and_then(|it| Measured::deserialize(it).ok()),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
         let labelled = (1..).zip(run.calls());

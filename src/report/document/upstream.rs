@@ -1,7 +1,6 @@
 //! Calls to the servers behind the one under test, published.
 
 use model::call::CallStatus;
-use model::comparison::{UpstreamComparison, UpstreamRow};
 use model::points::finite;
 use model::published::result;
 use model::text::shorten;
@@ -12,7 +11,8 @@ use serde_json::{Map, Value};
 /// The lane of each side, as far as it is at hand.
 pub(super) type Lanes<'a> = [Option<&'a UpstreamLane>; 2];
 
-pub(super) fn upstream(comparison: &UpstreamComparison, lanes: Lanes<'_>) -> result::Upstream {
+/// The rows with what the lanes tell of their calls.
+pub(super) fn upstream(comparison: &result::Upstream, lanes: Lanes<'_>) -> result::Upstream {
     result::Upstream {
         rows: comparison.rows.iter().map(|it| row(it, lanes)).collect(),
         headers: comparison.headers.clone(),
@@ -37,36 +37,28 @@ pub(super) fn place(rows: &mut [result::Row], behind: &[result::UpstreamRow]) {
     }
 }
 
-fn row(row: &UpstreamRow, [old, new]: Lanes<'_>) -> result::UpstreamRow {
-    let before = row.baseline.map(|it| (it, call_at(old, it)));
-    let now = row.current.map(|it| (it, call_at(new, it)));
-    let made = now.and_then(|(_, it)| it).or(before.and_then(|(_, it)| it));
-    let kind = match (row.baseline, row.current) {
-        (Some(_), None) => result::RowKind::Missing,
-        (None, _) => result::RowKind::Extra,
-        (Some(_), Some(_)) => result::RowKind::Pair,
-    };
-    let lonely = made.filter(|_| kind != result::RowKind::Pair);
+fn row(row: &result::UpstreamRow, [old, new]: Lanes<'_>) -> result::UpstreamRow {
+    let (before, now) = row.calls();
+    let (before, now) = (call_at(old, before), call_at(new, now));
+    let made = now.or(before);
+    let lonely = made.filter(|_| row.kind != result::RowKind::Pair);
+    let call =
+        |call: &Option<result::UpstreamCall>, made| Some(call_of(call.as_ref()?.number, made));
     result::UpstreamRow {
-        kind,
         server: made.and_then(|it| it.call.server.clone()),
         tool: made.map(|it| it.call.tool.clone()),
-        effect: row.effect,
-        baseline: before.map(|(number, it)| call(number, it)),
-        current: now.map(|(number, it)| call(number, it)),
+        baseline: call(&row.baseline, before),
+        current: call(&row.current, now),
         arguments: lonely.map(|it| shallow_object(&it.call.arguments, VALUE_DEPTH)),
-        differences: row.differences.clone(),
-        headers: row.headers.clone(),
-        answered_otherwise: row.answered_otherwise,
-        fails: row.fails,
+        ..row.clone()
     }
 }
 
-fn call_at(lane: Option<&UpstreamLane>, number: usize) -> Option<&UpstreamCall> {
-    lane?.calls.get(number.checked_sub(1)?)
+fn call_at(lane: Option<&UpstreamLane>, number: Option<usize>) -> Option<&UpstreamCall> {
+    lane?.calls.get(number?.checked_sub(1)?)
 }
 
-fn call(number: usize, made: Option<&UpstreamCall>) -> result::UpstreamCall {
+fn call_of(number: usize, made: Option<&UpstreamCall>) -> result::UpstreamCall {
     let (outcome, error) = made.map(|it| outcome(&it.call.outcome)).unzip();
     result::UpstreamCall {
         number,

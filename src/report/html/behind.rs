@@ -16,7 +16,7 @@ use model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};
-use super::excerpt::{Excerpt, Versus};
+use super::excerpt::Versus;
 use super::render::embedded;
 use super::sides::Sides;
 
@@ -30,7 +30,7 @@ pub(super) struct BehindView<'a> {
     pub(super) is_compared: bool,
     pub(super) calls: Vec<BehindCall<'a>>,
     /// Headers that were passed on without a call.
-    pub(super) headers: Vec<HeaderView<'a>>,
+    pub(super) headers: Vec<Versus<UpstreamHeader>>,
 }
 
 /// A [`BehindView`] within a page.
@@ -71,18 +71,8 @@ pub(super) struct BehindCall<'a> {
     /// What was asked and answered on both sides, beside each other, where both are at hand.
     pub(super) answers: Vec<PartView>,
     /// The places in its arguments that differ.
-    pub(super) differences: Vec<Versus<'a, ArgumentDifference>>,
-    pub(super) headers: Vec<HeaderView<'a>>,
-}
-
-/// A header that was passed on.
-#[derive(Debug)]
-pub(super) struct HeaderView<'a> {
-    pub(super) server: &'a str,
-    pub(super) name: &'a str,
-    pub(super) was: Option<Excerpt>,
-    pub(super) now: Option<Excerpt>,
-    pub(super) differs: bool,
+    pub(super) differences: Vec<Versus<&'a ArgumentDifference>>,
+    pub(super) headers: Vec<Versus<UpstreamHeader>>,
 }
 
 /// The calls behind, by the row of the agent's call that it stands beneath.
@@ -90,7 +80,7 @@ pub(super) struct Behind<'a> {
     by_row: HashMap<usize, Vec<PairedCall<'a>>>,
     before: Vec<PairedCall<'a>>,
     /// The headers that were passed on without a call.
-    headers: Vec<UpstreamHeaders<'a>>,
+    headers: Vec<UpstreamHeader>,
     is_compared: bool,
     answers: &'a Answers<'a>,
     /// How many calls have names for their files.
@@ -104,13 +94,6 @@ struct PairedCall<'a> {
     row: Option<&'a UpstreamRow>,
     left: Option<&'a UpstreamCall>,
     right: Option<&'a UpstreamCall>,
-}
-
-/// A header that was passed on without a call.
-enum UpstreamHeaders<'a> {
-    Differing(&'a UpstreamHeader),
-    /// The run's, and the same on the other side, where there is one.
-    Plain(&'a PassedOn),
 }
 
 impl<'a> Behind<'a> {
@@ -150,13 +133,11 @@ impl<'a> Behind<'a> {
             !(differing.iter()).any(|other| other.server == it.server && other.name == it.name)
         };
         let alike = right.into_iter().flat_map(|it| &it.headers);
-        let alike = alike.filter(is_alike).map(UpstreamHeaders::Plain);
+        let alike = alike.filter(is_alike).map(|it| plain(it, true));
         Self {
             by_row: (comparison.rows.iter().map(of_row).enumerate()).collect(),
             before: before.map(|(_, it)| paired(it)).collect(),
-            headers: (differing.iter().map(UpstreamHeaders::Differing))
-                .chain(alike)
-                .collect(),
+            headers: differing.iter().cloned().chain(alike).collect(),
             is_compared: true,
             answers,
             named: Cell::default(),
@@ -189,7 +170,7 @@ impl<'a> Behind<'a> {
         Self {
             by_row,
             before,
-            headers: headers.map(UpstreamHeaders::Plain).collect(),
+            headers: headers.map(|it| plain(it, false)).collect(),
             is_compared: false,
             answers,
             named: Cell::default(),
@@ -209,7 +190,7 @@ impl<'a> Behind<'a> {
     fn view(
         &self,
         paired: &[PairedCall<'a>],
-        headers: &[UpstreamHeaders<'a>],
+        headers: &[UpstreamHeader],
     ) -> Option<BehindView<'a>> {
         if paired.is_empty() && headers.is_empty() {
             return None;
@@ -224,7 +205,7 @@ impl<'a> Behind<'a> {
         }
         let rows: Vec<&UpstreamRow> = paired.iter().filter_map(|it| it.row).collect();
         let differing = headers.iter();
-        let differing = differing.filter(|it| matches!(it, UpstreamHeaders::Differing(_)));
+        let differing = differing.filter(|it| self.is_compared && it.was != it.now);
         let differing = differing.count();
         let mut summary = Vec::new();
         if !paired.is_empty() {
@@ -243,24 +224,8 @@ impl<'a> Behind<'a> {
             is_changed,
             is_compared: self.is_compared,
             calls,
-            headers: headers.iter().map(|it| self.header_view(it)).collect(),
+            headers: headers.iter().map(versus).collect(),
         })
-    }
-
-    fn header_view(&self, header: &UpstreamHeaders<'a>) -> HeaderView<'a> {
-        match header {
-            UpstreamHeaders::Differing(it) => differing(it),
-            UpstreamHeaders::Plain(it) => {
-                let value = || Excerpt::plain(&it.value, None);
-                HeaderView {
-                    server: &it.server,
-                    name: &it.name,
-                    was: self.is_compared.then(value),
-                    now: Some(value()),
-                    differs: false,
-                }
-            }
-        }
     }
 
     fn call_view(&self, paired: &PairedCall<'a>, times: Option<String>) -> BehindCall<'a> {
@@ -339,7 +304,7 @@ impl<'a> Behind<'a> {
                 .map(|it| Versus::new(it, it.was.as_deref(), it.now.as_deref()))
                 .collect(),
             headers: (row.iter().flat_map(|it| &it.headers))
-                .map(differing)
+                .map(versus)
                 .collect(),
         }
     }
@@ -447,14 +412,18 @@ fn lane(side: Option<&Trajectory>) -> Option<&UpstreamLane> {
     side?.upstream.as_deref()
 }
 
-fn differing(it: &UpstreamHeader) -> HeaderView<'_> {
-    let [was, now] = Excerpt::versus(it.was.as_deref(), it.now.as_deref());
-    HeaderView {
-        server: &it.server,
-        name: &it.name,
-        was,
-        now,
-        differs: true,
+/// A header with what either side has.
+fn versus(header: &UpstreamHeader) -> Versus<UpstreamHeader> {
+    Versus::new(header.clone(), header.was.as_deref(), header.now.as_deref())
+}
+
+/// A header that the other side has just so, where there is one.
+fn plain(header: &PassedOn, is_compared: bool) -> UpstreamHeader {
+    UpstreamHeader {
+        server: header.server.clone(),
+        name: header.name.clone(),
+        was: is_compared.then(|| header.value.clone()),
+        now: Some(header.value.clone()),
     }
 }
 

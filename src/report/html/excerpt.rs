@@ -26,14 +26,14 @@ pub(super) struct Excerpt {
 
 /// Something that differs, with what either side has there.
 #[derive(Debug)]
-pub(super) struct Versus<'a, T> {
-    pub(super) difference: &'a T,
+pub(super) struct Versus<T> {
+    pub(super) difference: T,
     pub(super) was: Option<Excerpt>,
     pub(super) now: Option<Excerpt>,
 }
 
-impl<'a, T> Versus<'a, T> {
-    pub(super) fn new(difference: &'a T, was: Option<&str>, now: Option<&str>) -> Self {
+impl<T> Versus<T> {
+    pub(super) fn new(difference: T, was: Option<&str>, now: Option<&str>) -> Self {
         let [was, now] = Excerpt::versus(was, now);
         Self {
             difference,

@@ -17,7 +17,6 @@ mod index;
 mod link;
 pub mod measured;
 mod message;
-mod model_use;
 mod render;
 mod repeated;
 mod responses;

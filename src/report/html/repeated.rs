@@ -3,34 +3,17 @@
 use crate::duration;
 use model::number::signed;
 use model::published::result::{Interval, Repeated, Status};
-use model::repeated::{Attempt, percent};
-
-use super::link::link;
-use model::points::score;
+use model::repeated::percent;
 
 /// What several runs came to, its numbers as text.
 pub(super) struct RepeatedView<'a> {
     pub(super) repeated: &'a Repeated,
-    pub(super) attempts: Vec<AttemptView>,
     pub(super) rates: Vec<RateView>,
     /// Further numbers, each with its name.
     pub(super) facts: Vec<(&'static str, String)>,
-    pub(super) chances: Vec<ChanceView>,
     /// Which run the rest of the page is about.
     pub(super) shown: Option<usize>,
     pub(super) shown_words: &'static str,
-}
-
-/// One run.
-pub(super) struct AttemptView {
-    pub(super) number: usize,
-    pub(super) status: Status,
-    pub(super) score: String,
-    pub(super) duration: String,
-    pub(super) reason: String,
-    /// Leads to its trajectory.
-    pub(super) link: Option<String>,
-    pub(super) shown: bool,
 }
 
 /// A pass rate, or the difference between two.
@@ -52,33 +35,14 @@ pub(super) struct Drawn {
     pub(super) at: f64,
 }
 
-/// What the runs say of `k` in a row.
-pub(super) struct ChanceView {
-    pub(super) k: usize,
-    pub(super) one: String,
-    pub(super) all: String,
-}
-
 impl<'a> RepeatedView<'a> {
     /// `recorded`: the runs were made to record a baseline.
     pub(super) fn new(repeated: &'a Repeated, recorded: bool) -> Self {
-        let attempts = repeated.attempts.iter().enumerate();
-        let chances = repeated.pass_at_k.iter().zip(&repeated.pass_hat_k);
         let shown = repeated.attempts.get(repeated.shown.wrapping_sub(1));
         Self {
             repeated,
-            attempts: attempts
-                .map(|(index, it)| AttemptView::new(index + 1, it, repeated.shown))
-                .collect(),
             rates: rates(repeated, recorded),
             facts: facts(repeated),
-            chances: chances
-                .map(|(one, all)| ChanceView {
-                    k: one.k,
-                    one: percent(one.chance),
-                    all: percent(all.chance),
-                })
-                .collect(),
             shown: shown.map(|_| repeated.shown),
             shown_words: match shown.map(|it| it.status) {
                 _ if recorded && shown.is_some_and(|it| it.status == Status::Passed) => {
@@ -88,20 +52,6 @@ impl<'a> RepeatedView<'a> {
                 Some(Status::Failed) => "failed",
                 _ => "has no verdict",
             },
-        }
-    }
-}
-
-impl AttemptView {
-    fn new(number: usize, run: &Attempt, shown: usize) -> Self {
-        Self {
-            number,
-            status: run.status,
-            score: run.score.map_or_else(String::new, score),
-            duration: duration::known(run.duration_ms),
-            reason: run.reason.clone().unwrap_or_default(),
-            link: run.file.as_deref().map(link),
-            shown: number == shown,
         }
     }
 }

@@ -4,12 +4,12 @@ use askama::Template;
 
 use crate::command::{AcceptFrom, accept, acceptable, again, explain, is_of_request};
 use crate::diff::{self, Diff, Known};
-use crate::{bytes, direct, duration, method, moment};
+use crate::{direct, duration, method, moment};
 use model::number::fixed;
 use model::points;
 use model::published::result::{
-    CauseKind, Comparison, Cost, Direct, DirectCall, DirectTool, Drift, Loss, Reason,
-    ResultDocument, Scenario, Side,
+    CauseKind, Comparison, Direct, DirectCall, DirectTool, DirectTotals, Drift, Loss, Reason,
+    RequestUse, ResultDocument, Scenario, Side,
 };
 use model::trajectory::{Step, Trajectory};
 
@@ -21,7 +21,6 @@ use super::dashboard::Around;
 use super::excerpt::DiffTemplate;
 use super::link::{ElsewhereView, link};
 use super::measured::MeasuredView;
-use super::model_use::{self, RequestView};
 use super::render::{self, ScenarioScript};
 use super::repeated::RepeatedView;
 use super::sides::Sides;
@@ -58,7 +57,7 @@ pub(super) struct ScenarioPage<'a> {
     /// What was measured, where it is about no conversation.
     measured: Option<MeasuredView<'a>>,
     /// What the model of the current run was asked.
-    requests: Vec<RequestView>,
+    requests: &'a [RequestUse],
     stamps: Vec<StampRow>,
     /// The table of stamps has a column for the baseline.
     baseline_stamped: bool,
@@ -154,7 +153,9 @@ impl<'a> ScenarioPage<'a> {
                 .map(|it| RepeatedView::new(it, result.command == "record")),
             direct: scenario.direct.as_deref().map(DirectView::new),
             measured: scenario.measured.as_ref().map(MeasuredView::new),
-            requests: model_use::requests(scenario.current.as_ref()),
+            requests: (scenario.current.as_ref())
+                .and_then(|it| it.usage.as_ref())
+                .map_or(&[], |it| &it.requests),
             stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),
                 (baseline, current) => stamps::rows(baseline, current),
@@ -503,8 +504,7 @@ struct DirectView<'a> {
     /// Those that are shown at once, and the others.
     calls: [Vec<CallRow<'a>>; 2],
     tools: [Vec<ToolRow<'a>>; 2],
-    through: CostView,
-    straight: CostView,
+    totals: &'a DirectTotals,
     /// How many times as much it costs through the servers under test.
     ratios: String,
 }
@@ -516,8 +516,6 @@ struct CallRow<'a> {
     call: &'a DirectCall,
     link: Option<String>,
     way: String,
-    through: CostView,
-    straight: CostView,
 }
 
 /// One tool behind.
@@ -528,23 +526,12 @@ struct ToolRow<'a> {
     name: String,
 }
 
-/// What calls cost, as text.
-#[derive(Debug, Template)]
-#[template(path = "scenario/cost.html")]
-struct CostView {
-    time: String,
-    size: String,
-    tokens: String,
-}
-
 impl<'a> DirectView<'a> {
     pub(super) fn new(found: &'a Direct) -> Self {
         let calls = found.calls.iter().map(|call| CallRow {
             call,
             link: conversation::link(None, Some(call.call)),
             way: direct::way(call),
-            through: CostView::new(&call.through),
-            straight: CostView::new(&call.straight),
         });
         let tools = found.tools.iter().map(|tool| ToolRow {
             tool,
@@ -553,20 +540,8 @@ impl<'a> DirectView<'a> {
         Self {
             calls: folded(calls.collect()),
             tools: folded(tools.collect()),
-            through: CostView::new(&found.totals.through),
-            straight: CostView::new(&found.totals.straight),
+            totals: &found.totals,
             ratios: direct::ratios(&found.totals),
-        }
-    }
-}
-
-impl CostView {
-    fn new(cost: &Cost) -> Self {
-        let time = cost.ms.map(duration::words);
-        Self {
-            time: time.unwrap_or_else(|| "not measured".to_owned()),
-            size: bytes::words(cost.bytes),
-            tokens: format!("~{}", cost.tokens),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::text::token::{LONG, Token, pieces, tokens};
 use crate::text::variation::may_be;
 use crate::values::kind::{is_of_kind, reduced};
 use crate::values::path::covers_path;
-use model::comparison::{Comparison, Pair, Row, UpstreamComparison};
+use model::comparison::{Comparison, Pair, Row, Upstream, UpstreamRow};
 use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 use model::response::Difference;
 use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
@@ -364,9 +364,12 @@ fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<Varyin
 }
 
 /// The same for what reached the servers behind the one under test.
-fn behind(was: &UpstreamLane, is: &mut UpstreamLane, compared: &UpstreamComparison) {
+fn behind(was: &UpstreamLane, is: &mut UpstreamLane, compared: &Upstream) {
     let same = compared.rows.iter().filter(|it| it.differences.is_empty());
-    let pairs: BTreeMap<usize, usize> = same.filter_map(|it| it.baseline.zip(it.current)).collect();
+    let pairs: BTreeMap<usize, usize> = same
+        .map(UpstreamRow::calls)
+        .filter_map(|(baseline, current)| baseline.zip(current))
+        .collect();
     let varies = was.varies.iter().filter_map(|it| {
         let call = *pairs.get(&it.call)?;
         let arguments = &is.calls.get(call.checked_sub(1)?)?.call.arguments;

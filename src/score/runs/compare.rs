@@ -14,16 +14,15 @@ use crate::scores::{classic, losses, status};
 use crate::upstream::compare::{self as upstream, Agent};
 use crate::values::number::{count, share};
 use crate::values::{exact, secrets};
-use crate::verdict::changes::{self, Found};
 use crate::verdict::evidence::Evidence;
-use crate::verdict::{follows, linked, reasons};
+use crate::verdict::{changes, follows, linked, reasons};
 use crate::work::{Cancelled, Work};
 use model::change::{Change, ChangeKind};
 use model::comparison::{
     Band, Comparison, ExecutionStatus, Loss, LossOf, RequestScore, Row, Scores, SlowerCall, Verdict,
 };
 use model::reason::{Reason, ReasonKind, Why};
-use model::rules::{Gate, Preset, Rules, Slower, Tokens};
+use model::rules::{Preset, Rules, Slower, Tokens};
 use model::text::several;
 use model::trajectory::Trajectory;
 use model::usage::{tokens, total_usage};
@@ -131,17 +130,7 @@ fn compare_with(
         score_only: is_classic,
     };
     let mut verdict = reasons::verdict(&evidence);
-    let mut changes = changes::changes(&Found {
-        calls,
-        rows: &rows,
-        drift: &evidence.reported_drift(),
-        slower: match rules.slower.gate {
-            Gate::Ignore => &[],
-            Gate::Warn | Gate::Fail => &slower,
-        },
-        tokens: tokens.filter(|_| rules.tokens.gate != Gate::Ignore),
-        verdict: &verdict,
-    });
+    let mut changes = changes::changes(&evidence, &verdict);
     changes.extend(upstream_findings.changes(&verdict));
     follows::follow(calls, &rows, &mut changes);
     match formula {

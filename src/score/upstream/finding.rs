@@ -4,7 +4,7 @@ use crate::pairing::call::Call;
 use crate::text::excerpt;
 use crate::values::mask;
 use model::change::{Change, ChangeKind, What, When};
-use model::comparison::{ArgumentDifference, UpstreamComparison, UpstreamHeader, Verdict};
+use model::comparison::{ArgumentDifference, Upstream, UpstreamHeader, Verdict};
 use model::placeholder::{Alike, placeholders};
 use model::reason::{Reason, ReasonKind, Why};
 use model::trajectory::ToolCall;
@@ -15,19 +15,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Something that differs behind the server.
 pub(crate) struct Finding {
-    /// The agent's call: its number in the baseline, and in the run; its tool's full name.
-    baseline: Option<usize>,
-    current: Option<usize>,
-    tool: Option<String>,
-    /// The tool's bare name, where the agent's call is named with what happened.
-    named: Option<String>,
-    /// What happened, without the agent's call, and when.
-    what: String,
-    when: Option<When>,
-    pub(super) was: Option<String>,
-    pub(super) now: Option<String>,
-    /// Whether it is a condition that fails.
-    pub(super) fails: bool,
+    /// As a change of the agent's call, which fails where it is a condition that does.
+    pub(super) change: Change,
+    /// The same as a reason.
+    why: Why,
     pub(super) standing: Standing,
     /// The rows that are concerned, by their positions.
     pub(super) rows: Vec<usize>,
@@ -51,25 +42,28 @@ impl Finding {
             Some(_) => When::Behind,
             None => When::BeforeFirst,
         };
-        Self {
-            when: Some(when),
-            ..Self::said(moment, clause.to_owned())
-        }
+        Self::new(moment, clause.to_owned(), Some(when))
     }
 
     /// What is said of a call as a whole, such as `` `authorization` is passed on to `files` now ``.
     pub(super) fn said(moment: &Moment<'_, '_>, what: String) -> Self {
+        Self::new(moment, what, None)
+    }
+
+    fn new(moment: &Moment<'_, '_>, said: String, when: Option<When>) -> Self {
         let (baseline, current) = moment.numbers();
         Self {
-            baseline,
-            current,
-            tool: moment.call().map(ToolCall::full_name),
-            named: moment.call().map(|it| it.tool.clone()),
-            what,
-            when: None,
-            was: None,
-            now: None,
-            fails: false,
+            why: Why::Heard {
+                tool: moment.call().map(|it| it.tool.clone()),
+                when,
+                said: said.clone(),
+            },
+            change: Change {
+                baseline,
+                current,
+                tool: moment.call().map(ToolCall::full_name),
+                ..Change::new(ChangeKind::Upstream, What::Heard { when, said })
+            },
             standing: Standing::Cause,
             rows: Vec::new(),
         }
@@ -89,11 +83,8 @@ impl Finding {
             _ if difference.worded => format!("{received} with `{place}` reworded"),
             _ => format!("{received} with a different `{place}`"),
         };
-        Self {
-            was: difference.was.clone(),
-            now: difference.now.clone(),
-            ..Self::received(moment, &clause)
-        }
+        let (was, now) = (difference.was.clone(), difference.now.clone());
+        Self::received(moment, &clause).between(was, now)
     }
 
     /// A header that is passed on now, or was; it fails where it was not.
@@ -105,12 +96,15 @@ impl Finding {
             _ => format!("`{name}` is passed on to `{server}` with a different value"),
         };
         let shown = |it: &Option<String>| it.as_deref().map(excerpt::of_text);
-        Self {
-            was: shown(&header.was),
-            now: shown(&header.now),
-            fails: header.was.is_none(),
-            ..Self::said(moment, what)
-        }
+        let mut finding = Self::said(moment, what).between(shown(&header.was), shown(&header.now));
+        finding.change.fails = header.was.is_none();
+        finding
+    }
+
+    /// The same, with what it was and what it is.
+    pub(super) fn between(mut self, was: Option<String>, now: Option<String>) -> Self {
+        (self.change.was, self.change.now) = (was, now);
+        self
     }
 
     /// Where it stands among the rows; what concerns none comes last.
@@ -120,44 +114,23 @@ impl Finding {
 
     /// The agent's call: its number in the baseline, and in the run.
     pub(super) fn numbers(&self) -> (Option<usize>, Option<usize>) {
-        (self.baseline, self.current)
+        (self.change.baseline, self.change.current)
     }
 
     pub(super) fn reason(&self) -> Reason {
         Reason {
-            baseline: self.baseline,
-            current: self.current,
-            tool: self.tool.clone(),
-            expected: self.was.clone(),
-            got: self.now.clone(),
-            ..Reason::new(
-                ReasonKind::Upstream,
-                Why::Heard {
-                    tool: self.named.clone(),
-                    when: self.when,
-                    said: self.what.clone(),
-                },
-            )
+            baseline: self.change.baseline,
+            current: self.change.current,
+            tool: self.change.tool.clone(),
+            expected: self.change.was.clone(),
+            got: self.change.now.clone(),
+            ..Reason::new(ReasonKind::Upstream, self.why.clone())
         }
     }
 
-    /// `fails` is whether the run failed for it.
-    pub(super) fn change(&self, fails: bool) -> Change {
-        Change {
-            baseline: self.baseline,
-            current: self.current,
-            tool: self.tool.clone(),
-            was: self.was.clone(),
-            now: self.now.clone(),
-            fails,
-            ..Change::new(
-                ChangeKind::Upstream,
-                What::Heard {
-                    when: self.when,
-                    said: self.what.clone(),
-                },
-            )
-        }
+    /// Whether the run failed for it, where its verdict failed for these calls.
+    fn has_failed(&self, failed: &HashSet<(Option<usize>, Option<usize>)>) -> bool {
+        self.change.fails && failed.contains(&self.numbers())
     }
 }
 
@@ -262,7 +235,7 @@ fn says_the_same(was: &str, now: &str) -> bool {
 #[derive(Default)]
 pub(crate) struct UpstreamFindings {
     /// `None` where nobody listened on one of the sides.
-    pub(super) comparison: Option<UpstreamComparison>,
+    pub(super) comparison: Option<Upstream>,
     /// In the order of the calls behind; what concerns none comes last.
     pub(super) findings: Vec<Finding>,
     /// Servers that answered otherwise what they were asked alike, by the numbers of the agent's two calls.
@@ -278,7 +251,7 @@ pub(crate) struct UpstreamFindings {
 impl UpstreamFindings {
     /// What fails, with how it relates to what the agent's own calls fail for.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = (Standing, Reason)> {
-        let failing = self.findings.iter().filter(|it| it.fails);
+        let failing = self.findings.iter().filter(|it| it.change.fails);
         failing.map(|it| (it.standing, it.reason()))
     }
 
@@ -314,16 +287,19 @@ impl UpstreamFindings {
         let warning =
             warning.map(|it| Change::new(ChangeKind::Upstream, What::Described(it.sentence())));
         let findings = self.findings.iter();
-        let changes = findings.map(|it| it.change(it.fails && failed.contains(&it.numbers())));
+        let changes = findings.map(|it| Change {
+            fails: it.has_failed(&failed),
+            ..it.change.clone()
+        });
         warning.chain(changes).collect()
     }
 
     /// The comparison, with what the run failed for according to its verdict.
-    pub(crate) fn into_comparison(self, verdict: &Verdict) -> Option<UpstreamComparison> {
+    pub(crate) fn into_comparison(self, verdict: &Verdict) -> Option<Upstream> {
         let failed = failed(verdict);
         let mut comparison = self.comparison?;
         for it in &self.findings {
-            if it.fails && failed.contains(&it.numbers()) {
+            if it.has_failed(&failed) {
                 for row in &it.rows {
                     comparison.rows[*row].fails = true;
                 }

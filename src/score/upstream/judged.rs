@@ -6,7 +6,7 @@ use crate::pairing::call::{Call, asked};
 use crate::pairing::calls::Calls;
 use crate::scores::sides::Sides;
 use crate::values::path::covers_path;
-use model::comparison::{ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow};
+use model::comparison::{ArgumentDifference, Upstream, UpstreamHeader, UpstreamRow};
 use model::upstream::{IrregularTool, UpstreamLane, VaryingArgument};
 
 use super::finding;
@@ -77,7 +77,8 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             let Some(it) = partners.get(&b) else {
                 alone.missing(b, self.rows.len());
                 let call = &calls.baseline[b];
-                self.row_alone(Some(call.number), None, !call.reads);
+                let row = UpstreamRow::new(Some(call.number), None, !call.reads);
+                self.rows.push(row);
                 continue;
             };
             // A call that only the run has stands before the next pair that is in order.
@@ -100,7 +101,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             let finding = Finding::of_header(self.moment(0), it);
             self.found.findings.push(finding);
         }
-        self.found.comparison = Some(UpstreamComparison {
+        self.found.comparison = Some(Upstream {
             rows: self.rows,
             headers: apart,
         });
@@ -117,23 +118,11 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         moments.moment(at)
     }
 
-    /// A row of a call that the other side has not.
-    fn row_alone(&mut self, baseline: Option<usize>, current: Option<usize>, effect: bool) {
-        self.rows.push(UpstreamRow {
-            baseline,
-            current,
-            effect,
-            differences: Vec::new(),
-            headers: Vec::new(),
-            answered_otherwise: false,
-            fails: false,
-        });
-    }
-
     /// A call that only the run's lane has. What it is passed that its server never got before is new.
     fn extra(&mut self, c: usize) {
         let call = &self.calls().current[c];
-        self.row_alone(None, Some(call.number), !call.reads);
+        let row = UpstreamRow::new(None, Some(call.number), !call.reads);
+        self.rows.push(row);
         let with = &self.lanes.1.calls[call.number - 1].headers;
         if with.is_empty() {
             return;
@@ -156,13 +145,8 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         let asks_the_same = self.moments.asks_the_same(at) && self.moments.asks_the_same(there);
         let is_asked_the_same = differences.is_empty();
         self.rows.push(UpstreamRow {
-            baseline: Some(before.number),
-            current: Some(now.number),
-            effect: is_effect,
             differences: differences.iter().map(|it| it.0.clone()).collect(),
-            headers: Vec::new(),
-            answered_otherwise: false,
-            fails: false,
+            ..UpstreamRow::new(Some(before.number), Some(now.number), is_effect)
         });
         for (it, is_agents) in &differences {
             let fails = match it.worded {
@@ -263,9 +247,8 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             "the server behind it, `{}`, answered `{}` otherwise",
             named.server, named.tool
         );
-        let mut finding = Finding::said(moment, what);
-        finding.was.clone_from(&first.expected);
-        finding.now.clone_from(&first.got);
+        let finding = Finding::said(moment, what);
+        let finding = finding.between(first.expected.clone(), first.got.clone());
         self.note(moment, false, finding);
         if let Some(row) = self.rows.last_mut() {
             row.answered_otherwise = true;
@@ -278,7 +261,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
 
     /// Keeps what was found of the last row.
     fn note(&mut self, moment: &Moment<'_, '_>, fails: bool, mut finding: Finding) {
-        finding.fails = fails;
+        finding.change.fails = fails;
         finding.standing = self.standing(moment);
         finding.rows = self.last_row();
         self.found.findings.push(finding);
@@ -318,13 +301,13 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             return;
         }
         let clause = received_times(call, it.before, it.now);
-        let mut finding = match it.group {
+        let finding = match it.group {
             Some(_) => Finding::received(moment, &clause),
             None => Finding::said(moment, format!("{clause}, in all")),
         };
-        finding.was = one.map(|it| asked(it.made));
-        finding.now = other.map(|it| asked(it.said));
-        finding.fails = it.effect;
+        let (was, now) = (one.map(|it| asked(it.made)), other.map(|it| asked(it.said)));
+        let mut finding = finding.between(was, now);
+        finding.change.fails = it.effect;
         finding.standing = match self.standing(moment) {
             Standing::Cause if moment.fails_now() => Standing::Consequence,
             standing => standing,

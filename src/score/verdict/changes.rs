@@ -2,39 +2,28 @@
 
 use std::collections::HashSet;
 
-use crate::catalogue::drift;
 use crate::pairing::call::asked;
 use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::values::path::escape;
+use crate::verdict::evidence::Evidence;
 use model::change::{Change, ChangeKind, What};
-use model::comparison::{Pair, ParameterScore, Row, SlowerCall, Verdict};
+use model::comparison::{Pair, ParameterScore, Row, Verdict};
 use model::drift::{Drift, ToolDrift};
 use model::reason::{Reason, ReasonKind, Why};
 use model::response::Difference;
-use model::rules::Rules;
-
-/// The findings that changes are made from.
-pub(crate) struct Found<'e, 'a> {
-    pub(crate) calls: &'e Calls<'a>,
-    pub(crate) rows: &'e [Row],
-    /// What changed in the tools that the scenario uses; under `strict`, in all.
-    pub(crate) drift: &'e [&'e drift::Finding],
-    pub(crate) slower: &'e [SlowerCall],
-    /// The tokens of both sides, where there are many more now.
-    pub(crate) tokens: Option<(u64, u64)>,
-    pub(crate) verdict: &'e Verdict,
-}
+use model::rules::{Gate, Rules};
 
 /// The changes in the order of the calls; what concerns no call comes last.
-pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
-    let failed = Failed::new(found.verdict);
+pub(crate) fn changes(evidence: &Evidence<'_, '_>, verdict: &Verdict) -> Vec<Change> {
+    let (calls, rules) = (evidence.calls, evidence.rules);
+    let failed = Failed::new(verdict);
     let mut changes = Vec::new();
-    for row in found.rows {
+    for row in evidence.rows {
         match row {
-            Row::Pair(pair) => of_pair(found.calls, pair, &failed, &mut changes),
+            Row::Pair(pair) => of_pair(calls, pair, &failed, &mut changes),
             Row::Missing { baseline, .. } => {
-                let call = found.calls.before(*baseline).made;
+                let call = calls.before(*baseline).made;
                 changes.push(Change {
                     baseline: Some(*baseline),
                     tool: Some(call.full_name()),
@@ -44,7 +33,7 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
                 });
             }
             Row::Extra { current, .. } => {
-                let call = found.calls.now(*current);
+                let call = calls.now(*current);
                 changes.push(Change {
                     current: Some(*current),
                     tool: Some(call.made.full_name()),
@@ -55,24 +44,26 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             }
         }
     }
-    for it in found.drift {
+    for it in evidence.reported_drift() {
         changes.push(Change {
             fails: failed.drift(&it.drift),
             ..Change::of_drift(&it.drift)
         });
     }
-    for it in found.slower {
+    let slower = evidence.slower.iter();
+    for it in slower.filter(|_| rules.slower.gate != Gate::Ignore) {
         changes.push(Change {
             baseline: Some(it.baseline),
             current: Some(it.current),
-            tool: Some(found.calls.before(it.baseline).made.full_name()),
+            tool: Some(calls.before(it.baseline).made.full_name()),
             was: Some(format!("{:.0} ms", it.baseline_ms)),
             now: Some(format!("{:.0} ms", it.current_ms)),
             fails: failed.kind(ReasonKind::Slower),
             ..Change::new(ChangeKind::Slower, What::Slower)
         });
     }
-    if let Some((before, now)) = found.tokens {
+    let tokens = evidence.tokens;
+    if let Some((before, now)) = tokens.filter(|_| rules.tokens.gate != Gate::Ignore) {
         changes.push(Change {
             was: Some(before.to_string()),
             now: Some(now.to_string()),

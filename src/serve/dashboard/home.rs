@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 
 use super::history::latest;
 use super::reply::{self, elsewhere, frame, own_page, refused};
-use super::served::{Looked, look, undecidable};
+use super::served::{look, undecidable};
 use super::visitor::Sent;
 use crate::http_server::stream_response;
 use crate::json;
 use crate::redact;
-use crate::report::html::dashboard::{self, Home, Running, Waits};
+use crate::report::html::dashboard::{self, Home, Running, Served, Waits};
 use crate::serve::execute::{self, How};
 use crate::serve::folder::{Folder, shown};
 use crate::serve::listen::{Since, event_stream, idle, last_event_id};
@@ -39,14 +39,13 @@ pub(super) async fn get(State(server): State<Arc<Server>>, visitor: Visitor) -> 
     let looking = Arc::clone(&server);
     let looked = reply::read(move || look(&looking));
     let (looked, latest) = tokio::join!(looked, latest(&server));
-    let (looked, folder_problem) = match looked {
+    let (mut looked, folder_problem) = match looked {
         Ok(looked) => (looked, None),
-        Err(why) => (Looked::default(), Some(why)),
+        Err(why) => (Served::default(), Some(why)),
     };
-    let mut scenarios = looked.scenarios;
     let (results, total) = match latest {
         Ok(latest) => {
-            for it in &mut scenarios {
+            for it in &mut looked.scenarios {
                 it.latest = latest.of.get(&it.id).cloned();
             }
             (Ok(latest.results), latest.total)
@@ -57,7 +56,7 @@ pub(super) async fn get(State(server): State<Arc<Server>>, visitor: Visitor) -> 
     let options = &server.options;
     let root = redact::environment().text(&options.root.display().to_string());
     let may_write = options.allowed.write;
-    let some_compare = scenarios.iter().any(|it| it.comparable);
+    let some_compare = looked.scenarios.iter().any(|it| it.comparable);
     let incomparable = (some_compare && !may_write).then(|| {
         "Results are kept for review only if the server was started with `--allow-write`; they are shown here anyway."
             .to_owned()
@@ -71,14 +70,10 @@ pub(super) async fn get(State(server): State<Arc<Server>>, visitor: Visitor) -> 
         troubles: server.board.troubles(),
         results,
         total,
-        pending: looked.pending,
-        more_pending: looked.more_pending,
+        served: looked,
         undecidable: undecidable(&server),
-        scenarios,
-        more_scenarios: looked.more_scenarios,
         folder_problem,
         incomparable,
-        broken: looked.broken,
     };
     own_page(StatusCode::OK, dashboard::home(&home))
 }

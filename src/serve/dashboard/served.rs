@@ -6,7 +6,9 @@ use super::reply::sentence;
 use crate::model::scenario::Scenario;
 use crate::published::result::{Cause, Scenario as Judged};
 use crate::redact::{self, Redactor, Secrets};
-use crate::report::html::dashboard::{Broken, Pending, PendingCause, Refused, ScenarioLine};
+use crate::report::html::dashboard::{
+    Broken, Pending, PendingCause, Refused, ScenarioLine, Served,
+};
 use crate::report::html::{link, page_name};
 use crate::report::{causes, document};
 use crate::scenario_file::Finding;
@@ -27,17 +29,8 @@ const PENDING: usize = 50;
 /// How many findings are shown.
 const FINDINGS: usize = 20;
 
-#[derive(Default)]
-pub(super) struct Looked {
-    pub(super) scenarios: Vec<ScenarioLine>,
-    pub(super) more_scenarios: usize,
-    pub(super) broken: Vec<Broken>,
-    pub(super) pending: Vec<PendingCause>,
-    pub(super) more_pending: usize,
-}
-
 /// Looks into the folder, and at what waits beside the baselines.
-pub(super) fn look(server: &Server) -> Looked {
+pub(super) fn look(server: &Server) -> Served {
     let folder = Folder::new(&server.options.root);
     let (mut scenarios, findings) = folder.all();
     let pending = waiting(server, &scenarios);
@@ -50,7 +43,7 @@ pub(super) fn look(server: &Server) -> Looked {
         scenario(server, it, &folder, all)
     });
     let errors = findings.iter().filter(|it| it.is_error());
-    Looked {
+    Served {
         scenarios: shown.collect(),
         more_scenarios: all.saturating_sub(SHOWN),
         broken: errors

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::task::Measuring;
 use crate::discovery::baseline::Baseline;
@@ -11,7 +12,6 @@ use crate::discovery::gates::Demands;
 use crate::discovery::ground::Ground;
 use crate::discovery::retrieval::measure;
 use crate::discovery::search::doubts;
-use crate::model::measurement::MeasuredDocument;
 use crate::model::redacted::Redacted;
 use crate::model::suite::{Check, CheckState, Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
@@ -146,9 +146,8 @@ fn published(judged: &Judged) -> Measured {
 }
 
 /// The document of a measurement, as a result holds it.
-pub(super) fn document(judged: &Judged) -> Option<MeasuredDocument> {
-    let document = serde_json::to_value(published(judged));
-    Some(MeasuredDocument(document.ok()?))
+pub(super) fn document(judged: &Judged) -> Option<Value> {
+    serde_json::to_value(published(judged)).ok()
 }
 
 fn check(name: String, passed: bool, message: impl FnOnce() -> String) -> Check {

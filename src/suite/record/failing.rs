@@ -17,6 +17,7 @@ use crate::suite::patience::{Patience, Stopped};
 use crate::text::shorten;
 
 /// What a recorded run is checked for.
+#[derive(Default)]
 pub(crate) struct RunChecks {
     /// The success criteria, whether no call is made where none is expected, and whether there are tools where they are all there is.
     pub(crate) checks: Vec<Check>,

@@ -190,10 +190,8 @@ fn keep(
         redacted,
         trajectory,
         other_takes,
-        checks,
         evaluations,
-        evaluation,
-        failing,
+        checked,
         mut notes,
         mut details,
         repeated,
@@ -229,14 +227,15 @@ fn keep(
     };
     let mut outcome = ScenarioResult {
         duration_ms,
-        checks,
+        checks: checked.checks,
         evaluations,
-        evaluation,
+        evaluation: checked.evaluation,
         comparison,
         baseline: before.map(Arc::new),
         idle_rules,
         ..result(&redacted, Status::Recorded)
     };
+    let failing = checked.failing;
     let complete = trajectory.ending.is_complete();
     let fit = failing.is_empty() || (allow_failing && complete);
     if fit {

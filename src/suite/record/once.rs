@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::clients::breaks_clients;
 use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
 use super::learned::{disagreement, learned_notes, learned_places};
-use crate::model::evaluation::{Evaluation, Overall};
+use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{Check, Problem, ScenarioResult};
+use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::suite::evaluating::looked_at_again;
@@ -58,17 +58,13 @@ pub(crate) async fn take(
         let checked = check_run(&redacted, trajectory, replayed, evaluations);
         checked.map_err(|problem| Box::new(cannot_be_judged(&redacted, trajectory, problem)))
     };
-    let RunChecks {
-        mut checks,
-        mut evaluation,
-        mut failing,
-    } = check(&trajectory, &evaluations)?;
+    let mut checked = check(&trajectory, &evaluations)?;
     let stopped =
         |stopped: Stopped, run: &Redacted<Trajectory>| Box::new(stopped.of(&redacted, run));
     let deviations = from_expectation(&redacted, &trajectory, &patience);
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
     let (mut other_takes, mut details) = (Vec::new(), Vec::new());
-    if failing.is_empty() || settings.recording.allow_failing {
+    if checked.failing.is_empty() || settings.recording.allow_failing {
         let learning = learn(
             scenario,
             (replayed, None),
@@ -91,11 +87,7 @@ pub(crate) async fn take(
             &trajectory,
             run_context.before.as_deref(),
         );
-        RunChecks {
-            checks,
-            evaluation,
-            failing,
-        } = check(&trajectory, &evaluations)?;
+        checked = check(&trajectory, &evaluations)?;
         if !scenario.replaying.bindings.is_empty()
             && let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario))
         {
@@ -108,10 +100,8 @@ pub(crate) async fn take(
         redacted,
         trajectory,
         other_takes,
-        checks,
         evaluations,
-        evaluation,
-        failing,
+        checked,
         notes,
         details,
         repeated: None,
@@ -278,11 +268,8 @@ pub(super) struct Take {
     pub(super) trajectory: Redacted<Trajectory>,
     /// The other takes of the same calls it was learned from.
     pub(super) other_takes: Vec<Redacted<Trajectory>>,
-    pub(super) checks: Vec<Check>,
     pub(super) evaluations: Vec<Evaluation>,
-    pub(super) evaluation: Option<Overall>,
-    /// Why it should not be kept unseen; empty where nothing speaks against it.
-    pub(super) failing: Vec<String>,
+    pub(super) checked: RunChecks,
     pub(super) notes: Vec<String>,
     pub(super) details: Vec<String>,
     /// What all runs came to, where there were several.

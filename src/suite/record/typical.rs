@@ -9,7 +9,6 @@ use super::failing::{
 use super::learned;
 use super::once::{Take, reads, rules_that_do_not_fit};
 use crate::evaluate::Accepted;
-use crate::model::evaluation::Overall;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
@@ -30,10 +29,7 @@ const CANDIDATES: usize = 40;
 /// A run that has ended by itself.
 struct Played {
     executed: Executed,
-    checks: Vec<Check>,
-    evaluation: Option<Overall>,
-    /// Why it should not be kept; empty where nothing speaks against it.
-    failing: Vec<String>,
+    checked: RunChecks,
 }
 
 /// Runs the scenario several times, and takes the run that is most like the others; a replay plays `replayed`.
@@ -52,7 +48,9 @@ pub(crate) async fn take(
     let mut played = Vec::new();
     let mut notes = Vec::new();
     for number in 1..=settings.times {
-        let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
+        let others_are_fine = played
+            .iter()
+            .all(|it: &Played| it.checked.failing.is_empty());
         let look = may_be_kept(scenario, number, settings.times, others_are_fine);
         let playing = Box::pin(play(
             scenario,
@@ -88,7 +86,7 @@ pub(crate) async fn take(
         .filter(|index| {
             let it = &played[*index];
             let complete = it.executed.trajectory.ending.is_complete();
-            complete && (it.failing.is_empty() || settings.recording.allow_failing)
+            complete && (it.checked.failing.is_empty() || settings.recording.allow_failing)
         })
         .collect();
     let Some(last) = played.last() else {
@@ -127,12 +125,7 @@ pub(crate) async fn take(
         attempt(it, measure, scoring, settings.recording.allow_failing)
     });
     let repeated = score::summarise(attempts.collect(), taken + 1);
-    let Played {
-        executed,
-        checks,
-        evaluation,
-        failing,
-    } = played.swap_remove(taken);
+    let Played { executed, checked } = played.swap_remove(taken);
     let mut trajectory = executed.trajectory;
     let mut details = Vec::new();
     if let Some((_, baseline)) = baseline {
@@ -160,10 +153,8 @@ pub(crate) async fn take(
         trajectory,
         // Each attempt may make other calls, so they are no takes of the same.
         other_takes: Vec::new(),
-        checks,
         evaluations: executed.evaluations.into_inner(),
-        evaluation,
-        failing,
+        checked,
         notes,
         details,
         repeated: Some(repeated),
@@ -174,13 +165,20 @@ pub(crate) async fn take(
 /// Fails the runs that do not meet a text which another run met. Unmet by all, such a text stays unchecked, because it may be prose that
 /// nothing was meant to be compared with.
 fn demand_what_one_met(played: &mut [Played]) {
-    let longest = played.iter().map(|it| it.checks.len()).max().unwrap_or(0);
+    let longest = played
+        .iter()
+        .map(|it| it.checked.checks.len())
+        .max()
+        .unwrap_or(0);
     for index in 0..longest {
-        let is_met = |it: &Played| it.checks.get(index).is_some_and(|it| it.passed);
+        let is_met = |it: &Played| {
+            let check = it.checked.checks.get(index);
+            check.is_some_and(|it| it.passed)
+        };
         if !played.iter().any(is_met) {
             continue;
         }
-        for run in played.iter_mut() {
+        for run in played.iter_mut().map(|it| &mut it.checked) {
             let others = run.checks.iter().any(Check::fails);
             let check = run.checks.get_mut(index);
             if let Some(check) = check.filter(|it| it.unchecked) {
@@ -227,28 +225,17 @@ async fn play(
     let executed = attempt
         .perform(scenario, replayed, reads(scenario, run_context))
         .await;
-    let (checks, evaluation, failing) = match executed.incomplete() {
+    let checked = match executed.incomplete() {
         None => {
             let (redacted, run) = (&executed.scenario, &executed.trajectory);
             let replayed = replayed.map(|it| &***it);
             let checked = check_run(redacted, run, replayed, &executed.evaluations);
-            let RunChecks {
-                checks,
-                evaluation,
-                failing,
-            } = checked.map_err(|problem| unusable(cannot_be_judged(redacted, run, problem)))?;
-            (checks, evaluation, failing)
+            checked.map_err(|problem| unusable(cannot_be_judged(redacted, run, problem)))?
         }
-        Some(mut result) if result.status == Status::Failed => (
-            Vec::new(),
-            None,
-            result
-                .problem
-                .take()
-                .map(|it| it.message)
-                .into_iter()
-                .collect(),
-        ),
+        Some(result) if result.status == Status::Failed => RunChecks {
+            failing: result.problem.into_iter().map(|it| it.message).collect(),
+            ..RunChecks::default()
+        },
         Some(mut result) => {
             let look = look && result.status != Status::Interrupted;
             result.notes.extend(attempt.slot.release(look).await);
@@ -258,20 +245,15 @@ async fn play(
             return Err(unusable(result));
         }
     };
-    let notes = attempt.slot.release(look && !failing.is_empty()).await;
-    let status = if failing.is_empty() {
+    let has_passed = checked.failing.is_empty();
+    let notes = attempt.slot.release(look && !has_passed).await;
+    let status = if has_passed {
         Status::Passed
     } else {
         Status::Failed
     };
     run_context.progress.attempted(number, times, status);
-    let played = Played {
-        executed,
-        checks,
-        evaluation,
-        failing,
-    };
-    Ok((played, notes))
+    Ok((Played { executed, checked }, notes))
 }
 
 /// The usable runs, the most typical first: the one with the highest mean score against the others, the earlier of equal ones.
@@ -372,9 +354,9 @@ fn attempt(
         )
     });
     let mut attempt = kept(&judged.unwrap_or(open));
-    if !played.failing.is_empty() && !allow_failing {
+    if !played.checked.failing.is_empty() && !allow_failing {
         attempt.status = Status::Failed;
-        let reason = played.failing.join("; ");
+        let reason = played.checked.failing.join("; ");
         attempt.reason = Some(shorten(&reason, REASON_CHARS).into_owned());
     }
     attempt

@@ -28,8 +28,8 @@ pub use crate::called::{Called, CalledOption, Selection};
 pub use crate::cell::{Cell, Setting};
 pub use crate::change::{Change, ChangeKind, Text, What};
 pub use crate::comparison::{
-    ArgumentDifference, Band, Bound, ExecutionStatus, Loss, Polled, Scores, SlowerCall,
-    UpstreamHeader,
+    ArgumentDifference, Band, Bound, ExecutionStatus, Loss, Polled, RowKind, Scores, SlowerCall,
+    Upstream, UpstreamCall, UpstreamHeader, UpstreamRow,
 };
 pub use crate::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use crate::drift::Drift;
@@ -50,8 +50,7 @@ pub use dataset::Dataset;
 pub use evaluation::EvaluationSummary;
 pub use matrix::{Matrix, MatrixCell, MatrixPair};
 pub use row::{
-    Call, Causes, ContractChange, Difference, Parameter, RequestComparison, ResponseComparison,
-    Row, RowKind, Upstream, UpstreamCall, UpstreamRow,
+    Call, Causes, ContractChange, Difference, Parameter, RequestComparison, ResponseComparison, Row,
 };
 pub use scenario::Scenario;
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};

@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ArgumentDifference, UpstreamHeader};
 use crate::call::CallStatus;
 use crate::change::{Change, ChangeKind};
-use crate::comparison::{Bound, Polled};
+use crate::comparison::{Bound, Polled, RowKind, UpstreamRow};
 use crate::label::labelled;
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
@@ -55,18 +54,6 @@ pub struct Row {
     /// about what was heard before the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<usize>,
-}
-
-/// Whether a call has a partner.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RowKind {
-    #[default]
-    Pair,
-    /// The baseline has it, the run does not.
-    Missing,
-    /// The run has it, the baseline does not.
-    Extra,
 }
 
 /// One call, as far as a report needs it without the trajectory.
@@ -247,59 +234,6 @@ impl fmt::Display for Change {
     }
 }
 
-/// What the servers behind the one under test heard on both sides.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Upstream {
-    /// The calls that arrived there, in order, paired where they match.
-    pub rows: Vec<UpstreamRow>,
-    /// Headers of the agent's side that arrived with no call, and on one side only or with another value; absent where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub headers: Vec<UpstreamHeader>,
-}
-
-/// Two calls behind the server under test, or one without a partner.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UpstreamRow {
-    pub kind: RowKind,
-    /// The server behind; `null` when the trajectory was not at hand.
-    pub server: Option<String>,
-    /// The tool's name on that server; `null` when the trajectory was not at hand.
-    pub tool: Option<String>,
-    /// The call changes something, as opposed to only reading.
-    pub effect: bool,
-    /// The call of the baseline; `null` for an extra call.
-    pub baseline: Option<UpstreamCall>,
-    /// The call of the run; `null` for a missing call.
-    pub current: Option<UpstreamCall>,
-    /// What a call without a partner asked for; `null` for a pair.
-    pub arguments: Option<Map<String, Value>>,
-    /// Places in the arguments that differ; absent where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub differences: Vec<ArgumentDifference>,
-    /// Headers that were passed on with it on one side only, or with another value; absent where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub headers: Vec<UpstreamHeader>,
-    /// The server behind answered otherwise: what followed from that is not the doing of the one under test.
-    pub answered_otherwise: bool,
-    /// The run failed for it.
-    pub fails: bool,
-}
-
-/// One call behind the server under test, as far as a report needs it without the trajectory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UpstreamCall {
-    /// Counted from 1 among the calls that arrived behind on its side.
-    pub number: usize,
-    /// The call of the agent during or after which it arrived, counted from 1 among the scored calls of its side; `null` before the first.
-    pub cause: Option<usize>,
-    /// `null` when the trajectory was not at hand.
-    pub outcome: Option<CallStatus>,
-    /// What the failure said, shortened for reading; `null` for an answer.
-    pub error: Option<String>,
-    /// Milliseconds from request to outcome.
-    pub duration_ms: Option<f64>,
-}
-
 impl UpstreamRow {
     /// Whether anything of it differs between the two sides.
     pub fn differs(&self) -> bool {
@@ -361,24 +295,12 @@ impl Causes {
 
 #[cfg(test)]
 mod tests {
-    use super::{ArgumentDifference, UpstreamHeader, UpstreamRow};
-    use crate::published::result::RowKind;
+    use super::UpstreamRow;
+    use crate::comparison::{ArgumentDifference, RowKind, UpstreamHeader};
 
     #[test]
     fn every_difference_is_reported() {
-        let same = UpstreamRow {
-            kind: RowKind::Pair,
-            server: None,
-            tool: None,
-            effect: false,
-            baseline: None,
-            current: None,
-            arguments: None,
-            differences: Vec::new(),
-            headers: Vec::new(),
-            answered_otherwise: false,
-            fails: false,
-        };
+        let same = UpstreamRow::default();
         let place = |worded| ArgumentDifference {
             path: String::new(),
             was: None,

@@ -24,17 +24,23 @@ pub struct Home<'a> {
     pub results: Result<Vec<ResultEntry>, String>,
     /// How many there are in all.
     pub total: u64,
-    /// By cause, each run once.
-    pub pending: Vec<PendingCause>,
-    pub more_pending: usize,
-    /// Why nobody may decide on it here, and how they may.
+    pub served: Served,
+    /// Why nobody may decide on what waits here, and how they may.
     pub undecidable: Option<String>,
-    pub scenarios: Vec<ScenarioLine>,
-    pub more_scenarios: usize,
     pub folder_problem: Option<String>,
     /// What a comparison cannot do here, and how it could.
     pub incomparable: Option<String>,
+}
+
+/// What there is in the folder that is served, and what waits beside its baselines.
+#[derive(Debug, Default)]
+pub struct Served {
+    pub scenarios: Vec<ScenarioLine>,
+    pub more_scenarios: usize,
     pub broken: Vec<Broken>,
+    /// By cause, each run once.
+    pub pending: Vec<PendingCause>,
+    pub more_pending: usize,
 }
 
 /// A scenario that is running.
@@ -142,20 +148,25 @@ pub fn script_hash() -> String {
 impl Home<'_> {
     /// How many runs wait for review.
     fn waiting(&self) -> usize {
-        let shown: usize = self.pending.iter().map(|it| it.runs.len()).sum();
-        shown + self.more_pending
+        let shown: usize = self.served.pending.iter().map(|it| it.runs.len()).sum();
+        shown + self.served.more_pending
     }
 
     /// How many scenarios may not be run here, as the server was started.
     fn not_allowed(&self) -> usize {
         let is_it = |it: &&ScenarioLine| matches!(it.refused, Some(Refused::NotAllowed(_)));
-        self.scenarios.iter().filter(is_it).count()
+        self.served.scenarios.iter().filter(is_it).count()
     }
 }
 
 /// The first page.
 pub fn home(home: &Home<'_>) -> String {
-    let latest = || home.scenarios.iter().filter_map(|it| it.latest.as_ref());
+    let latest = || {
+        home.served
+            .scenarios
+            .iter()
+            .filter_map(|it| it.latest.as_ref())
+    };
     render(&HomePage {
         frame: home.frame,
         home,

@@ -2,7 +2,9 @@
 
 mod home;
 
-pub use self::home::{Broken, Home, Refused, Running, ScenarioLine, Waits, home, script_hash};
+pub use self::home::{
+    Broken, Home, Refused, Running, ScenarioLine, Served, Waits, home, script_hash,
+};
 use crate::html::render::{self, render};
 use askama::Template;
 use model::published::kept::{ResultDetail, ResultEntry};

@@ -3,7 +3,7 @@
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::change::{Change, ChangeKind, Text, What, When};
 use mcp_eval::model::comparison::{
-    ArgumentDifference, Band, Comparison, UpstreamComparison, UpstreamHeader, UpstreamRow, Verdict,
+    ArgumentDifference, Band, Comparison, Upstream, UpstreamHeader, UpstreamRow, Verdict,
 };
 use mcp_eval::model::reason::{Reason, ReasonKind, Why};
 use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
@@ -23,16 +23,8 @@ pub(crate) fn behind() -> SuiteResult {
 
 /// Every kind of difference: a write made twice, a note with another text, a search that is not made any more, a header passed on.
 fn otherwise() -> ScenarioResult {
-    let row = |baseline, current| UpstreamRow {
-        baseline,
-        current,
-        effect: true,
-        differences: Vec::new(),
-        headers: Vec::new(),
-        answered_otherwise: false,
-        fails: false,
-    };
-    let upstream = UpstreamComparison {
+    let row = |baseline, current| UpstreamRow::new(baseline, current, true);
+    let upstream = Upstream {
         rows: vec![
             UpstreamRow {
                 effect: false,
@@ -144,22 +136,14 @@ fn otherwise() -> ScenarioResult {
 /// The same with nothing that differs: a write made twice on either side.
 fn alike() -> ScenarioResult {
     let calls = vec![listing(), writing(&[]), writing(&[])];
-    let row = |number| UpstreamRow {
-        baseline: Some(number),
-        current: Some(number),
-        effect: number > 1,
-        differences: Vec::new(),
-        headers: Vec::new(),
-        answered_otherwise: false,
-        fails: false,
-    };
+    let row = |number| UpstreamRow::new(Some(number), Some(number), number > 1);
     ScenarioResult {
         duration_ms: Some(20.0),
         baseline: Some(kept(proxied(calls.clone(), "acme"))),
         current: Some(kept(proxied(calls, "acme"))),
         comparison: Some(Comparison {
             rows: both_calls(),
-            upstream: Some(UpstreamComparison {
+            upstream: Some(Upstream {
                 rows: (1..=3).map(row).collect(),
                 headers: Vec::new(),
             }),
@@ -247,7 +231,7 @@ pub(crate) fn hostile_lane() -> UpstreamLane {
 }
 
 /// The comparison of a hostile lane with itself, every text in it as hostile.
-pub(crate) fn hostile_comparison() -> UpstreamComparison {
+pub(crate) fn hostile_comparison() -> Upstream {
     let outside = format!("{SCRIPT} {ESCAPES} {OVERRIDE}");
     let header = || UpstreamHeader {
         server: SCRIPT.to_owned(),
@@ -256,9 +240,6 @@ pub(crate) fn hostile_comparison() -> UpstreamComparison {
         now: Some(SCRIPT.to_owned()),
     };
     let row = |baseline, current| UpstreamRow {
-        baseline,
-        current,
-        effect: true,
         differences: vec![ArgumentDifference {
             path: outside.clone(),
             was: Some(outside.clone()),
@@ -268,8 +249,9 @@ pub(crate) fn hostile_comparison() -> UpstreamComparison {
         headers: vec![header()],
         answered_otherwise: true,
         fails: true,
+        ..UpstreamRow::new(baseline, current, true)
     };
-    UpstreamComparison {
+    Upstream {
         rows: vec![
             row(Some(1), Some(1)),
             row(Some(2), Some(2)),
