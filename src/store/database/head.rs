@@ -5,11 +5,32 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Fault, Record, document, rewritten, written};
-use super::write::Identity;
 use crate::model::redacted::Redacted;
 use crate::model::stamp::Git;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Called, ResultDocument};
+
+/// Who runs it, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub host: Option<String>,
+    pub who: Option<String>,
+}
+
+impl Identity {
+    /// Of this process.
+    pub(super) fn own() -> Self {
+        let host = rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned();
+        let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
+        Self {
+            host: Some(host).filter(|it| !it.is_empty()),
+            who: variable("USER").or_else(|| variable("LOGNAME")),
+        }
+    }
+}
 
 /// A run as a whole, which is its document in the database: what is known when it begins, and more when it has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

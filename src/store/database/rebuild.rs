@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use super::connection::{Connection, Fault, transaction};
 use super::finished::Ready;
-use super::write::{self, Identity};
+use super::head::Identity;
+use super::write;
 use super::{Declared, FinishedScenario, RunHead, RunState, result_id};
 use crate::input;
 use crate::model::redacted::Redacted;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::connection::{Connection, DatabaseError, Fault, transaction};
 use super::finished::{FinishedScenario, Ready};
+use super::head::Identity;
 use super::head::{RunHead, RunState, result_id};
 use super::place::{DEFAULT, Options, Place};
 use super::postgres::Postgres;
@@ -18,7 +19,7 @@ use super::rebuild::{Beside, rebuild};
 use super::results;
 use super::schema::{VERSION, damage, fits, has_columns, migrate};
 use super::sqlite::Sqlite;
-use super::write::{self, Identity};
+use super::write;
 use crate::model::redacted::Redacted;
 use crate::text::{plural, several};
 

@@ -1,6 +1,5 @@
 //! The writing of runs and their results to the database.
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Cell, Connection, Existing, Fault, Record, document, put};
@@ -8,28 +7,6 @@ use super::finished::{Ready, text};
 use super::{RunHead, RunState, head, result_id};
 use crate::model::redacted::Redacted;
 use crate::published::kept::ResultDetail;
-
-/// Who runs it, and where.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    pub host: Option<String>,
-    pub who: Option<String>,
-}
-
-impl Identity {
-    /// Of this process.
-    pub(super) fn own() -> Self {
-        let host = rustix::system::uname()
-            .nodename()
-            .to_string_lossy()
-            .into_owned();
-        let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
-        Self {
-            host: Some(host).filter(|it| !it.is_empty()),
-            who: variable("USER").or_else(|| variable("LOGNAME")),
-        }
-    }
-}
 
 /// The id of a run: the name of its folder, or, where a run of another machine that began in the same millisecond has it, that with more behind
 /// it.
