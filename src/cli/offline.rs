@@ -14,6 +14,7 @@ use crate::cli::{Console, Exit, Failure, called, matrix, runtime};
 use crate::input::real;
 use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
+use crate::published::trajectory::CATALOGUES;
 use crate::scenario_file;
 use crate::store::{self, BASELINE};
 use crate::suite::{self, Judging, Stored, StoredRun, StoredScenario};
@@ -124,7 +125,9 @@ fn trajectory_files(run: &Path, whole: Option<&StoredRun>) -> Result<Vec<PathBuf
     }
     let run = if current.is_dir() { &current } else { run };
     let mut files = Vec::new();
-    for entry in WalkDir::new(run).sort_by_file_name() {
+    let entries = WalkDir::new(run).sort_by_file_name().into_iter();
+    // What baselines name is no run.
+    for entry in entries.filter_entry(|it| it.file_name() != CATALOGUES) {
         let entry = entry.map_err(|error| {
             Failure::incomplete(format!("cannot read {}: {error}", run.display()))
         })?;
