@@ -216,9 +216,10 @@ impl From<&suite::Broken> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let exit = match error {
-            StoreError::Write { .. } | StoreError::Read { .. } | StoreError::Unreadable { .. } => {
-                Exit::Incomplete
-            }
+            StoreError::Write { .. }
+            | StoreError::Read { .. }
+            | StoreError::Catalogue { .. }
+            | StoreError::Unreadable { .. } => Exit::Incomplete,
             StoreError::CutOff { .. }
             | StoreError::Invalid { .. }
             | StoreError::Version { .. }

@@ -15,6 +15,7 @@ use crate::input::real;
 use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
 use crate::published::result;
+use crate::published::trajectory::CATALOGUES;
 use crate::scenario_file;
 use crate::store::{self, BASELINE};
 use crate::suite::{self, Judging, Stored, StoredRun};
@@ -125,7 +126,9 @@ fn trajectory_files(run: &Path, whole: Option<&StoredRun>) -> Result<Vec<PathBuf
     }
     let run = if current.is_dir() { &current } else { run };
     let mut files = Vec::new();
-    for entry in WalkDir::new(run).sort_by_file_name() {
+    let entries = WalkDir::new(run).sort_by_file_name().into_iter();
+    // What baselines name is no run.
+    for entry in entries.filter_entry(|it| it.file_name() != CATALOGUES) {
         let entry = entry.map_err(|error| {
             Failure::incomplete(format!("cannot read {}: {error}", run.display()))
         })?;

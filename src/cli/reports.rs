@@ -11,6 +11,7 @@ use crate::cli::round::Round;
 use crate::cli::{Console, Failure, without_scenarios};
 use crate::input::real;
 use crate::published::result::{self, ResultDocument};
+use crate::published::trajectory::CATALOGUES;
 use crate::report::terminal::{self, Style, Verbosity};
 use crate::report::{ctrf, e2e, github, html, junit, markdown};
 use crate::store::{self, Baselines, RESULT, STATE, StoreError};
@@ -423,7 +424,8 @@ const LOOK: (usize, usize) = (3, 1000);
 /// Whether a file is, or would be, one that this program, or git, reads and writes by itself.
 fn is_ours(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let is_kept = |it: Component<'_>| it.as_os_str() == STATE || it.as_os_str() == ".git";
+    let ours = [STATE, ".git", CATALOGUES];
+    let is_kept = |it: Component<'_>| ours.iter().any(|ours| it.as_os_str() == *ours);
     let is_scenario = name.ends_with(".yaml") || name.ends_with(".yml");
     file.components().any(is_kept) || Baselines::is_theirs(file) || (is_scenario && file.exists())
 }

@@ -6,12 +6,13 @@ use serde_json::Value;
 
 use crate::Object;
 
-/// Everything the servers of one run offered, in the order the scenario names the servers.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Everything the servers of one run offered, in the order the scenario names the servers: what each offered, or, in the file of a baseline,
+/// which file says so.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, description = "")]
-pub struct Catalogue {
-    pub servers: Vec<ServerCatalogue>,
+pub struct Catalogue<S = ServerCatalogue> {
+    pub servers: Vec<S>,
     /// The agent's own tools, which are no server's, by name: as it lists them itself, or as its kind is known to have them. Empty where
     /// nobody knows of any. They have a place of their own in what is stored.
     #[serde(skip)]
@@ -108,11 +109,22 @@ impl ServerCatalogue {
     }
 }
 
-impl Catalogue {
+impl<S> Default for Catalogue<S> {
+    fn default() -> Self {
+        Self {
+            servers: Vec::new(),
+            own: Vec::new(),
+        }
+    }
+}
+
+impl<S> Catalogue<S> {
     pub(super) fn has_no_server(&self) -> bool {
         self.servers.is_empty()
     }
+}
 
+impl Catalogue {
     /// Whether there is a tool of this name, bare or full: of a server, be it listed only later in the run, or one of the agent's own.
     pub fn offers(&self, name: &str) -> bool {
         let is_own = self.own.iter().any(|it| it == name);

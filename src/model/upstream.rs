@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::ToolCall;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, ServerCatalogue};
 
 /// What the servers behind the one under test heard in the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "Upstream", expecting = "struct Upstream")]
-pub struct UpstreamLane {
+pub struct UpstreamLane<S = ServerCatalogue> {
     /// The calls that arrived there, in the order they arrived; they are counted from 1.
     pub calls: Vec<UpstreamCall>,
     /// Headers of the agent's side that arrived with anything else than a call, such as the handshake; each once.
@@ -27,7 +27,7 @@ pub struct UpstreamLane {
     pub other_answers: Vec<usize>,
     /// What each of these servers offered, in the order served.
     #[serde(default, skip_serializing_if = "Catalogue::has_no_server")]
-    pub catalogue: Catalogue,
+    pub catalogue: Catalogue<S>,
 }
 
 /// A call that arrived at a server behind the one under test.
@@ -82,6 +82,20 @@ pub struct IrregularTool {
     pub tool: String,
     /// How often it was called in all, in each take; null where that was another number in each.
     pub in_all: Option<usize>,
+}
+
+impl<S> UpstreamLane<S> {
+    /// The same with another form of what the servers offered.
+    pub(super) fn with_catalogue<T>(self, catalogue: Catalogue<T>) -> UpstreamLane<T> {
+        UpstreamLane {
+            calls: self.calls,
+            headers: self.headers,
+            varies: self.varies,
+            irregular: self.irregular,
+            other_answers: self.other_answers,
+            catalogue,
+        }
+    }
 }
 
 impl UpstreamLane {

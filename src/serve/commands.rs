@@ -19,6 +19,7 @@ use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
 use crate::redact;
 use crate::report::document;
+use crate::store::Baselines;
 use crate::suite::ci::known_by;
 use crate::suite::{
     self, Despite, Judging, Pending, Recording, Refusal, ScoreSettings, Settings, Waiting, replay,
@@ -237,6 +238,7 @@ pub(super) async fn decide(
             file: clean(&kept.display().to_string()),
         });
     }
+    Baselines::new(&server.options.settings.baselines).settle();
     for it in rejected {
         let done = match it {
             Ok(waiting) => waiting.reject(&again),

@@ -9,7 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::input;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::{Step, Trajectory};
-use crate::published::trajectory::{check_id, duration_ms, to_json};
+use crate::published::trajectory::{CATALOGUES, check_id, duration_ms};
 use crate::store::files::{Beside, cannot_read, cannot_write, in_the_way, left_behind};
 use crate::store::{Held, StoreError, check_links, dialogue, load, parse};
 
@@ -27,7 +27,7 @@ const DIALOGUE: &str = "trajectory.txt";
 pub struct Baselines {
     root: PathBuf,
     /// The root is itself the folder of the only scenario.
-    single: bool,
+    pub(super) single: bool,
 }
 
 impl Baselines {
@@ -155,7 +155,8 @@ impl Baselines {
     /// Keeps a trajectory as one of the accepted ones, the main one being 1, and returns the file's path. Beside the main one lies its
     /// dialogue.
     ///
-    /// It is read back before it replaces the old one, so that no baseline is kept which the next comparison could not read.
+    /// What its servers offer is stored beside all baselines, and named. It is read back before it replaces the old one, so that no baseline
+    /// is kept which the next comparison could not read.
     ///
     /// # Errors
     ///
@@ -213,7 +214,8 @@ impl Baselines {
         if let Some(held) = held {
             held.sweep();
         }
-        let mut kept = self.beside(&path, to_json(trajectory).as_bytes())?;
+        let (text, _catalogues) = self.text_of(scenario, trajectory)?;
+        let mut kept = self.beside(&path, text.as_bytes())?;
         let read = parse(&path, &kept.read_back()?).map_err(|error| unreadable(error.reason()))?;
         if read != as_stored(trajectory) {
             return Err(unreadable("what was written reads otherwise".to_owned()));
@@ -356,15 +358,16 @@ impl Baselines {
     pub(super) fn named(&self, name: &str) -> impl Iterator<Item = (String, DirEntry)> {
         let entries = WalkDir::new(&self.root)
             .follow_links(true)
-            .min_depth(2)
             .sort_by_file_name()
             .into_iter()
             .filter_entry(|it| {
-                it.depth() == 0 || !it.file_name().as_encoded_bytes().starts_with(b".")
+                let name = it.file_name();
+                let is_hidden = name.as_encoded_bytes().starts_with(b".");
+                it.depth() == 0 || !is_hidden && name != CATALOGUES
             })
             .flatten();
         entries
-            .filter(move |it| it.file_name() == name)
+            .filter(move |it| it.depth() > 1 && it.file_name() == name)
             .filter_map(|it| {
                 let folder = it.path().parent()?.strip_prefix(&self.root).ok()?;
                 Some((folder.to_str()?.to_owned(), it))

@@ -31,6 +31,13 @@ pub enum StoreError {
     },
     #[error("{} is not of the baseline beside it: who reviews it reads something else than what is compared", path.display())]
     OtherDialogue { path: PathBuf },
+    /// What a baseline was recorded with.
+    #[error("cannot read {}, the catalogue of {}: {problem}", path.display(), by.display())]
+    Catalogue {
+        path: PathBuf,
+        by: PathBuf,
+        problem: String,
+    },
     #[error("not kept as {}, because it could not be read again: {problem}", path.display())]
     Unreadable { path: PathBuf, problem: String },
 }
@@ -41,7 +48,9 @@ impl StoreError {
         match self {
             Self::Write { source, .. } | Self::Read { source, .. } => source.to_string(),
             Self::CutOff { .. } => "it ends in the middle of its JSON".to_owned(),
-            Self::Invalid { problem, .. } | Self::Unreadable { problem, .. } => problem,
+            Self::Invalid { problem, .. }
+            | Self::Unreadable { problem, .. }
+            | Self::Catalogue { problem, .. } => problem,
             Self::Version { found, .. } => format!("it has format version {found}"),
             Self::OtherDialogue { .. } => "it is not of the baseline beside it".to_owned(),
         }
@@ -59,7 +68,10 @@ impl StoreError {
                 "correct it, take the file back from version control, or record it again with `mcp-eval record`",
             ),
             Self::OtherDialogue { .. } => Some(
-                "run `mcp-eval list` outside CI, which writes it anew, and commit it; or record again with `mcp-eval record`",
+                "run `mcp-eval list` outside CI, which writes it again, and commit it; or record again with `mcp-eval record`",
+            ),
+            Self::Catalogue { .. } => Some(
+                "take the file back from version control (`git checkout`), or record again with `mcp-eval record`",
             ),
             Self::Version { .. } => Some(
                 "a newer mcp-eval wrote it: install that one, or record it again with this one",

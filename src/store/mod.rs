@@ -2,6 +2,7 @@
 
 mod baselines;
 mod cache;
+mod catalogues;
 pub mod database;
 mod dialogue;
 mod files;
@@ -9,6 +10,7 @@ mod pending;
 mod read;
 mod retention;
 mod runs;
+mod settle;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

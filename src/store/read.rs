@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::catalogues::named_by;
 use super::files::{StoreError, cannot_read};
 use super::runs::{RESULT, Runs};
 use crate::input;
@@ -12,24 +13,37 @@ use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
 
-/// Reads a trajectory from a file.
+/// Reads a trajectory from a file, with the catalogues that it names.
 ///
 /// # Errors
 ///
 /// A [`StoreError`] that names the file and what is wrong with it.
 pub fn load(path: &Path) -> Result<Redacted<Trajectory>, StoreError> {
-    let text = input::read(path).map_err(|source| cannot_read(path, source))?;
-    parse(path, &text)
+    let text = || input::read(path).map_err(|source| cannot_read(path, source));
+    let mut read = text()?;
+    loop {
+        let trajectory = parse(path, &read);
+        if trajectory::is_of_earlier_version(&read) {
+            return trajectory;
+        }
+        // Another process may have given a catalogue another name meanwhile.
+        let now = text()?;
+        if now == read {
+            return trajectory;
+        }
+        read = now;
+    }
 }
 
-/// Reads a trajectory from a file's content; `path` is for messages.
+/// Reads a trajectory from a file's content; `path` is for messages, and for where the catalogues lie that it names.
 ///
 /// # Errors
 ///
 /// As [`load`].
 pub fn parse(path: &Path, text: &[u8]) -> Result<Redacted<Trajectory>, StoreError> {
     let path = || path.to_owned();
-    let read = trajectory::parse(text).map_err(|error| match error {
+    let named = |name: &str| named_by(&path(), name);
+    let read = trajectory::parse(text, &named).map_err(|error| match error {
         TrajectoryError::CutOff => StoreError::CutOff { path: path() },
         TrajectoryError::Invalid(problem) => StoreError::Invalid {
             path: path(),
@@ -39,6 +53,14 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Redacted<Trajectory>, StoreErro
             path: path(),
             found,
             supported: FORMAT_VERSION,
+        },
+        TrajectoryError::Catalogue {
+            path: catalogue,
+            problem,
+        } => StoreError::Catalogue {
+            path: catalogue,
+            by: path(),
+            problem,
         },
     })?;
     // Stored trajectories were redacted before they were written.

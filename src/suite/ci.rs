@@ -80,7 +80,7 @@ pub(crate) fn mend(
     was_other.then(|| {
         let dialogue = baselines.dialogue_path(scenario);
         format!(
-            "{} was not of its baseline, and was written anew",
+            "{} was not of its baseline, and was written again",
             dialogue.display()
         )
     })

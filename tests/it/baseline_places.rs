@@ -25,7 +25,11 @@ fn recorded_in(place: &str) -> Project {
     fs::rename(project.path("baselines/s"), project.path("moved")).unwrap();
     let place = project.path(place);
     fs::create_dir_all(place.parent().unwrap()).unwrap();
-    fs::rename(project.path("moved"), place).unwrap();
+    fs::rename(project.path("moved"), &place).unwrap();
+    if !place.starts_with(project.path("baselines")) {
+        let to = place.with_file_name("_catalogues");
+        fs::rename(project.path("baselines/_catalogues"), to).unwrap();
+    }
     commit_all(&project.path(""), "All");
     project
 }

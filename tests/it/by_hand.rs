@@ -281,21 +281,21 @@ fn only_a_higher_version_is_a_newer_one() {
         project.file(
             BASELINE,
             sound.replace(
-                r#""format_version": 2"#,
+                r#""format_version": 3"#,
                 &format!(r#""format_version": {version}"#),
             ),
         );
         project
             .expect(3, &["compare"])
-            .says(&format!("its `format_version` is {shown}, which is not a format version of mcp-eval (1 or 2)"))
+            .says(&format!("its `format_version` is {shown}, which is not a format version of mcp-eval (1 to 3)"))
             .says("take the file back from version control")
             .says_not("newer");
     }
-    for version in ["3", "99999999999999999999"] {
+    for version in ["4", "99999999999999999999"] {
         project.file(
             BASELINE,
             sound.replace(
-                r#""format_version": 2"#,
+                r#""format_version": 3"#,
                 &format!(r#""format_version": {version}"#),
             ),
         );

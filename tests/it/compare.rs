@@ -153,12 +153,12 @@ fn a_baseline_that_cannot_be_read_says_what_to_do() {
         .says("version control");
     project.file(
         path,
-        whole.replacen("\"format_version\": 2", "\"format_version\": 9", 1),
+        whole.replacen("\"format_version\": 3", "\"format_version\": 9", 1),
     );
     project
         .expect(3, &["compare", "scenarios/flows/ticket.yaml"])
         .says("has format version 9, and mcp-eval")
-        .says("reads version 2")
+        .says("reads version 3")
         .says("a newer mcp-eval");
     project.file(path, "[1]");
     project
@@ -349,7 +349,7 @@ fn kill_during_record_leaves_the_old_baseline_whole() {
         child.wait().unwrap();
         let baseline: Value =
             serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
-        assert_eq!(baseline["format_version"], 2);
+        assert_eq!(baseline["format_version"], 3);
     }
     project.expect(0, &["compare"]);
 }

@@ -67,7 +67,7 @@ fn an_empty_folder_gets_a_scenario_that_runs() {
     project.expect(0, &["compare", "scenarios/first.yaml"]);
     assert_eq!(
         project.read(".gitattributes"),
-        "baselines/**/baseline.json linguist-generated\n"
+        "baselines/**/baseline.json linguist-generated\nbaselines/_catalogues/*.json linguist-generated\n"
     );
     // Also where nobody says so above them.
     for folder in [".mcp-eval", "reports"] {

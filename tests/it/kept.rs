@@ -11,7 +11,7 @@ use mcp_eval::model::trajectory::{Step, Trajectory};
 use mcp_eval::store::{self, Baselines};
 use serde_json::{Value, json};
 
-use crate::common::{Project, Ran, at_a_desk, ran};
+use crate::common::{Project, Ran, at_a_desk, ran, stands_alone};
 
 /// A list in a list in a list.
 fn nested(levels: usize) -> String {
@@ -393,7 +393,7 @@ fn what_somebody_writes_or_wrote_otherwise_is_let_alone() {
         .says("baselines/s/trajectory.txt: warning: it is not of the baseline beside it");
     project
         .expect(0, &["compare", "-v"])
-        .says("baselines/s/trajectory.txt was not of its baseline, and was written anew");
+        .says("baselines/s/trajectory.txt was not of its baseline, and was written again");
     assert_eq!(project.read("baselines/s/trajectory.txt"), right);
 
     // Files of the user, and a folder that somebody named so.
@@ -564,7 +564,7 @@ fn what_was_kept_before_an_error_was_marked_as_one_is_marked_when_it_is_scored()
         &[("echo", json!({}))],
     );
     project.expect(0, &["record"]);
-    let run = project.read("baselines/s/baseline.json");
+    let run = stands_alone(&project, "baselines/s/baseline.json");
     let broken = run.replace(r#""n": 1"#, r#""m": 1"#);
     assert_ne!(run, broken);
     project.file("run.json", broken);
@@ -775,7 +775,7 @@ fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     assert!(
         project
             .read("baselines/proxy/find_tools/baseline.json")
-            .contains("\"format_version\": 2")
+            .contains("\"format_version\": 3")
     );
     project.expect(0, &compare).says_not("recorded once");
 }

@@ -13,6 +13,7 @@ mod baseline_places;
 mod behind;
 mod browser;
 mod by_hand;
+mod catalogues;
 mod causes;
 mod client_config;
 mod command;

@@ -417,7 +417,7 @@ fn the_most_typical_run_becomes_the_baseline() {
     assert_eq!(scenario["repeated"]["pass_threshold"], Value::Null);
     let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
     assert_eq!(baseline["repeated"], json!({ "runs": 5, "passed": 3 }));
-    assert_eq!(baseline["format_version"], 2);
+    assert_eq!(baseline["format_version"], 3);
     assert!(
         project
             .read("baselines/s/trajectory.txt")

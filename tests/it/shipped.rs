@@ -57,7 +57,11 @@ fn every_scenario_has_its_baseline_and_every_baseline_its_scenario() {
         ids.push(scenario["id"].as_str().unwrap().to_owned());
     }
     let schema = schema("trajectory");
-    for entry in WalkDir::new(root().join("baselines")) {
+    project
+        .expect(0, &["record", "--upgrade"])
+        .says("0 baselines rewritten");
+    let files = WalkDir::new(root().join("baselines")).into_iter();
+    for entry in files.filter_entry(|it| it.file_name() != "_catalogues") {
         let entry = entry.unwrap();
         if entry.file_type().is_file() {
             let folder = entry

@@ -218,7 +218,9 @@ fn the_document_fits_its_schema() {
         let mut document = document(&kept(Some(lane())));
         *document.pointer_mut(at).unwrap() = wrong;
         assert!(!validator.is_valid(&document), "{at}");
-        let read = trajectory::parse(document.to_string().as_bytes());
+        let read = trajectory::parse(document.to_string().as_bytes(), &|_| {
+            unreachable!("it names none")
+        });
         read.expect_err(at);
     }
 }
@@ -265,12 +267,18 @@ fn what_cannot_have_arrived_is_refused() {
     for (at, wrong, problem) in cases {
         let mut document = document(&kept(Some(lane())));
         *document.pointer_mut(at).unwrap() = wrong;
-        let error = trajectory::parse(document.to_string().as_bytes()).unwrap_err();
+        let error = trajectory::parse(document.to_string().as_bytes(), &|_| {
+            unreachable!("it names none")
+        })
+        .unwrap_err();
         assert_eq!(error.to_string(), problem);
     }
     let mut document = document(&kept(Some(lane())));
     document["upstream"]["calls"] = json!([]);
-    let error = trajectory::parse(document.to_string().as_bytes()).unwrap_err();
+    let error = trajectory::parse(document.to_string().as_bytes(), &|_| {
+        unreachable!("it names none")
+    })
+    .unwrap_err();
     assert_eq!(
         error.to_string(),
         "`upstream`: its `varies` is about call 2, and it has no calls"
@@ -458,7 +466,7 @@ proptest! {
     fn any_upstream_lane_is_read_as_it_was_written(lane in prop::option::of(any_lane())) {
         let kept = kept(lane);
         let written = trajectory::to_json(&kept);
-        let read = trajectory::parse(written.as_bytes());
+        let read = trajectory::parse(written.as_bytes(), &|_| unreachable!("it names none"));
         prop_assert_eq!(read.map_err(|it| it.to_string()), Ok((*kept).clone()));
     }
 

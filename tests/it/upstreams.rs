@@ -1,10 +1,8 @@
 //! Both sides of a proxy: what it makes of a call is observed at the servers behind it.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
-use crate::common::{Project, faulty_server, served, small_agent, small_proxy};
+use crate::common::{Project, faulty_server, served, small_agent, small_proxy, whole};
 
 /// A server of files: one tool reads, the other one changes something.
 fn files() -> Value {
@@ -67,8 +65,7 @@ impl Tried {
     }
 
     fn baseline(&self) -> Value {
-        let text = fs::read_to_string(self.project.path("baselines/s/baseline.json")).unwrap();
-        serde_json::from_str(&text).unwrap()
+        whole(&self.project, "baselines/s/baseline.json")
     }
 }
 

@@ -132,7 +132,7 @@ pub(super) enum Command {
     /// Make and check the data sets by which tool searches are measured
     #[command(subcommand, after_long_help = examples::DATASETS)]
     Datasets(DatasetsCommand),
-    /// Remove what earlier runs have left in the Docker engine
+    /// Remove unnamed catalogues, and what runs left in Docker
     #[command(after_long_help = examples::CLEAN)]
     Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file

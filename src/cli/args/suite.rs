@@ -31,6 +31,9 @@ pub(in crate::cli) struct RecordArgs {
     /// Write baselines although CI is set in the environment; with --listen, also over a scenario that is there
     #[arg(long)]
     pub(in crate::cli) force: bool,
+    /// Run nothing: write baselines that are in an earlier form as they are written now, which share their catalogues
+    #[arg(long, conflicts_with = "listen")]
+    pub(in crate::cli) upgrade: bool,
     #[command(flatten)]
     pub(in crate::cli) listen: ListenArgs,
 }

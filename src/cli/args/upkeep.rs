@@ -70,6 +70,9 @@ pub(in crate::cli) struct CleanArgs {
         default_missing_value = ""
     )]
     pub(in crate::cli) images: Option<String>,
+    /// Where baselines lie, of which catalogues are removed that no baseline names
+    #[arg(long, value_name = "DIR", default_value = "baselines")]
+    pub(in crate::cli) baseline: PathBuf,
     #[command(flatten)]
     pub(in crate::cli) printed: FormatArgs,
 }

@@ -1,4 +1,6 @@
-//! `mcp-eval clean`: remove what runs have left in the Docker engine.
+//! `mcp-eval clean`: remove catalogues that no baseline names, and what runs have left in the Docker engine.
+
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -6,8 +8,11 @@ use crate::cli::args::{CleanArgs, ResultFormat};
 use crate::cli::{Console, Exit, Failure, runtime};
 use crate::docker::{Engine, Left, Which, Why};
 use crate::json;
+use crate::published::trajectory::CATALOGUES;
 use crate::report::bytes;
 use crate::run::SetupError;
+use crate::store::Baselines;
+use crate::suite::ci::known_by;
 use crate::text::{self, plural};
 
 /// What `--format json` prints, version 1.
@@ -24,7 +29,7 @@ struct CleanDocument {
 
 #[derive(Serialize)]
 struct Leftover {
-    /// `container`, `network`, `volume` or `image`.
+    /// `catalogue`, `container`, `network`, `volume` or `image`.
     kind: &'static str,
     name: String,
     /// Why it is there.
@@ -36,11 +41,14 @@ struct Leftover {
 }
 
 pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Failure> {
+    let mut found = catalogues(args);
     let runtime = runtime::here()?;
-    let cleaned = runtime
-        .block_on(clean(args, console))
-        .map_err(|error| Failure::incomplete(error.message))?;
-    let found = cleaned.found;
+    let cleaned = runtime.block_on(clean(args, console)).map_err(|error| {
+        // What is gone is gone, although nobody knows of the rest.
+        console.note(lines(&found).trim_end());
+        Failure::incomplete(error.message)
+    })?;
+    found.extend(cleaned.found);
     let failed = found.iter().filter(|it| it.problem.is_some()).count();
     match args.printed.format {
         ResultFormat::Json => {
@@ -54,7 +62,7 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
             Console::document(&json::pretty(&document));
         }
         ResultFormat::Terminal if found.is_empty() => {
-            console.note("Nothing is left in the Docker engine.");
+            console.note("Nothing is left in the Docker engine, and each catalogue is named.");
         }
         ResultFormat::Terminal => {
             let images = (cleaned.images, cleaned.freed_bytes);
@@ -67,6 +75,36 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
         return Err(failure);
     }
     Ok(Exit::Passed)
+}
+
+/// The catalogues that no baseline names. In CI, which does not change what is committed, they are left alone.
+fn catalogues(args: &CleanArgs) -> Vec<Leftover> {
+    let baselines = Baselines::new(&args.baseline);
+    let is_left = known_by().is_some();
+    let found = if args.dry_run || is_left {
+        baselines.unnamed_catalogues()
+    } else {
+        baselines.remove_unnamed_catalogues()
+    };
+    let one = |name: &Path, outcome, problem| Leftover {
+        kind: "catalogue",
+        name: name.display().to_string(),
+        why: "no baseline names it".to_owned(),
+        outcome,
+        problem,
+    };
+    let outcome = match (is_left, args.dry_run) {
+        (true, _) => "left alone",
+        (false, true) => "would be removed",
+        (false, false) => "removed",
+    };
+    match found {
+        Ok(found) => found.iter().map(|it| one(it, outcome, None)).collect(),
+        Err(error) => {
+            let folder = args.baseline.join(CATALOGUES);
+            vec![one(&folder, "failed", Some(error.to_string()))]
+        }
+    }
 }
 
 /// What was found, and what has become of it.

@@ -80,6 +80,7 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
     for at in order {
         exit = exit.and(read[at].keep((&baselines, args.force), &mut taken));
     }
+    baselines.settle();
     let recordings: Vec<Recording> = read.into_iter().map(|it| it.recording).collect();
     let failed = recordings.iter().filter(|it| it.problem.is_some()).count();
     let document = ImportDocument {

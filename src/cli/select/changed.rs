@@ -75,6 +75,11 @@ pub(super) fn concerned(
         let depends = depends(scenario);
         let mut files = depends.read.iter().chain(&depends.used);
         let mut made_from = depends.made_from.iter();
+        let catalogues = beside.baselines.map(|root| {
+            let baselines = replay::baselines(root, scenario, of_how_many);
+            baselines.catalogue_files(&scenario.id)
+        });
+        let mut catalogues = catalogues.into_iter().flatten();
         let baselines = beside.baselines.into_iter();
         let mut baselines = baselines.flat_map(|it| baseline_folders(it, scenario, of_how_many));
         let mut of_commands = false;
@@ -93,6 +98,7 @@ pub(super) fn concerned(
             || files.any(|it| repositories.has_changed(it, &[]))
             || made_from.any(|it| repositories.has_changed(it, &ours))
             || baselines.any(|it| repositories.has_changed_directly_in(&it))
+            || catalogues.any(|it| repositories.has_changed(&it, &[]))
     };
     let mut scenarios = scenarios;
     if !all {

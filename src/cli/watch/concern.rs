@@ -265,9 +265,15 @@ impl<'a> Concern<'a> {
         // A program that has gone is about to be built.
         let before = self.known.get(&scenario.id).into_iter();
         let before = before.flat_map(|it| &it.source).filter(|it| !it.exists());
-        let baseline = self.purpose.baselines;
+        let baselines = self.purpose.baselines;
+        let baselines = baselines.map(|it| replay::baselines(it, &scenario, count));
+        let catalogues = baselines
+            .iter()
+            .flat_map(|it| it.catalogue_files(&scenario.id));
         Dependencies {
-            read: read.iter().map(|it| named(it)).collect(),
+            read: (read.iter().map(|it| named(it)))
+                .chain(catalogues.map(|it| named(&it)))
+                .collect(),
             source: source
                 .chain(made_from.iter().map(|it| real(it)))
                 .chain(before.cloned())
@@ -275,8 +281,7 @@ impl<'a> Concern<'a> {
             beside: (commands.iter().flat_map(|it| &it.folders))
                 .map(|it| real(it))
                 .collect(),
-            baseline: baseline
-                .map(|it| real(&replay::baselines(it, &scenario, count).folder(&scenario.id))),
+            baseline: baselines.map(|it| real(&it.folder(&scenario.id))),
             is_prepared,
         }
     }

@@ -137,7 +137,7 @@ impl Mix<'_> {
                 }
             }
         }
-        mixed.catalogue = catalogue(&accepted.catalogue, &recorded.catalogue, comparison);
+        mixed.catalogue = mixed_catalogue(accepted, recorded, comparison);
         Some(mixed)
     }
 }
@@ -168,8 +168,14 @@ fn refer_to_texts(
     Some(())
 }
 
-/// The tools that are offered now, in the old order and as they were where nothing has changed.
-fn catalogue(before: &Catalogue, now: &Catalogue, comparison: &Comparison) -> Catalogue {
+/// The tools that are offered now, in the old order and as they were where nothing has changed. A server of which nothing has changed says of
+/// itself what it said: baselines share its catalogue, and would otherwise not because of its version.
+pub(super) fn mixed_catalogue(
+    accepted: &Trajectory,
+    recorded: &Trajectory,
+    comparison: &Comparison,
+) -> Catalogue {
+    let (before, now) = (&accepted.catalogue, &recorded.catalogue);
     let drifted: HashSet<(&str, &str)> = (comparison.drift.iter())
         .map(|it| (it.server.as_str(), it.tool.as_str()))
         .collect();
@@ -195,9 +201,17 @@ fn catalogue(before: &Catalogue, now: &Catalogue, comparison: &Comparison) -> Ca
         }
         places.sort_by_key(|it| it.0);
         let tools = places.into_iter().map(|it| it.1).collect();
+        let is_same = !drifted.iter().any(|it| it.0 == now.server);
+        let says = if is_same && before.info.is_some() {
+            before
+        } else {
+            now
+        };
         ServerCatalogue {
             tools,
-            ..now.clone()
+            later: now.later.clone(),
+            client: now.client.clone(),
+            ..says.clone()
         }
     });
     Catalogue {

@@ -246,7 +246,7 @@ impl Row {
         let text = self.string("document");
         json::read(text.as_bytes()).map_err(|error| {
             Fault::Other(format!(
-                "the document of `{}` cannot be read ({error}): without its row, `mcp-eval db rebuild` makes it anew from the files of its run",
+                "the document of `{}` cannot be read ({error}): without its row, `mcp-eval db rebuild` rebuilds it from the files of its run",
                 self.string("id")
             ))
         })

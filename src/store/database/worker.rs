@@ -335,7 +335,7 @@ impl Worker {
         };
         let added = self.fill();
         self.notes.push(format!(
-            "the results database {} was of an earlier version, and was made anew with {} from the files of the runs: what it held before, {}, is \
+            "the results database {} was of an earlier version, and was rebuilt with {} from the files of the runs: what it held before, {}, is \
              kept in its tables `results_before_3` and so on",
             self.place,
             plural(*added.as_ref().unwrap_or(&0), "result"),

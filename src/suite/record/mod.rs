@@ -37,7 +37,7 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
     } else {
         Baselines::new(folder)
     };
-    play(
+    let finished = play(
         "record",
         Doing::Record,
         suite,
@@ -48,7 +48,9 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
             async move { record_one(&scenario, &run_context, &baselines, &settings).await }
         },
     )
-    .await
+    .await;
+    baselines.settle();
+    finished
 }
 
 async fn record_one(

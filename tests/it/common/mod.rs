@@ -222,6 +222,40 @@ impl Project {
     }
 }
 
+/// The file of a baseline with the catalogues that it names, as it would stand alone.
+pub(crate) fn whole(project: &Project, baseline: &str) -> Value {
+    let read = |path: &Path| -> Value {
+        let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_slice(&text).unwrap()
+    };
+    let path = project.path(baseline);
+    let mut whole = read(&path);
+    let mut above = path.ancestors().map(|it| it.join("_catalogues"));
+    let folder = above.find(|it| it.is_dir());
+    for at in ["/catalogue", "/upstream/catalogue"] {
+        let servers = whole.pointer_mut(at).and_then(Value::as_array_mut);
+        for server in servers.into_iter().flatten() {
+            let Some(name) = server["catalogue"].as_str() else {
+                continue;
+            };
+            let folder = folder.as_ref().expect("the folder of catalogues");
+            let mut catalogue = read(&folder.join(format!("{name}.json")));
+            let own = server.as_object_mut().unwrap();
+            own.remove("catalogue");
+            catalogue.as_object_mut().unwrap().extend(own.clone());
+            *server = catalogue;
+        }
+    }
+    whole
+}
+
+/// The text of a baseline that holds its catalogues itself, as baselines did before they named them, and runs do.
+pub(crate) fn stands_alone(project: &Project, baseline: &str) -> String {
+    let mut whole = whole(project, baseline);
+    whole["format_version"] = 2.into();
+    format!("{whole:#}\n")
+}
+
 impl Ran {
     /// Both streams, for messages that may go to either.
     pub(crate) fn all(&self) -> String {

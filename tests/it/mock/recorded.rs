@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::Piped;
-use crate::common::Project;
+use crate::common::{Project, whole};
 
 #[test]
 fn a_baseline_answers_as_it_was_recorded() {
@@ -19,8 +19,7 @@ fn a_baseline_answers_as_it_was_recorded() {
             hello["result"]["serverInfo"],
             json!({ "name": "ticket-desk", "version": "2.1.0" })
         );
-        let baseline: Value =
-            serde_json::from_str(&project.read("baselines/flows/ticket/baseline.json")).unwrap();
+        let baseline = whole(&project, "baselines/flows/ticket/baseline.json");
         let listed = piped.ask("tools/list", &json!({}));
         assert_eq!(listed["result"]["tools"], baseline["catalogue"][0]["tools"]);
         for step in baseline["steps"]

@@ -630,7 +630,7 @@ fn an_older_schema_is_made_anew_from_files(place: &Place) {
             place.execute("create table mcp_eval_schema (version bigint primary key)");
         }
         set_version(place, version);
-        let note = "was of an earlier version, and was made anew with 1 result from the files of the runs: what it held before, 2 results, is \
+        let note = "was of an earlier version, and was rebuilt with 1 result from the files of the runs: what it held before, 2 results, is \
                     kept in its tables `results_before_3` and so on";
         let ran = place.expect(0, &["history"]);
         ran.says(note).says("tea");

@@ -16,8 +16,11 @@ pub(super) const EXAMPLE: &str = include_str!("first.yaml");
 /// What is no part of a project's history.
 const IGNORED: [&str; 3] = [".mcp-eval/", "reports/", "pending.json"];
 
-/// What reviewers need not read, as the dialogue beside it says the same.
-const GENERATED: [&str; 1] = ["baselines/**/baseline.json linguist-generated"];
+/// What reviewers need not read, as the text beside it says the same.
+const GENERATED: [&str; 2] = [
+    "baselines/**/baseline.json linguist-generated",
+    "baselines/_catalogues/*.json linguist-generated",
+];
 
 /// Adds the lines to `.gitignore` that are missing there; returns them.
 ///

@@ -61,7 +61,9 @@ pub(in crate::cli) fn run(
     }
     if !args.accept_cause.is_empty() {
         let again = |it: &Scenario| select::again(&args.select, it);
-        return accept_causes(args, &pending, &again, console);
+        let accepted = accept_causes(args, &pending, &again, console);
+        settle(args, &scenarios);
+        return accepted;
     }
     let rejected = reject_orphans(args, &scenarios, console)?;
     if rejected.len() < args.reject.len() && rejected.is_empty() && args.accept.is_empty() {
@@ -77,7 +79,9 @@ pub(in crate::cli) fn run(
     }
     let again = |it: &Scenario| select::again(&args.select, it);
     if decides {
-        decide(args, &rejected, &pending, &again, console)
+        let exit = decide(args, &rejected, &pending, &again, console);
+        settle(args, &scenarios);
+        exit
     } else {
         tell_broken(&pending, console);
         let (mut waiting, mut exit) = (Vec::new(), Exit::Passed);
@@ -91,7 +95,17 @@ pub(in crate::cli) fn run(
             return Ok(exit);
         }
         let how = (args.despite(), args.from.as_deref());
-        Ok(exit.and(ask::ask(&mut waiting, &again, how, output, console)?))
+        let asked = ask::ask(&mut waiting, &again, how, output, console);
+        settle(args, &scenarios);
+        Ok(exit.and(asked?))
+    }
+}
+
+/// [`Baselines::settle`] where the baselines of these scenarios lie.
+fn settle(args: &ReviewArgs, scenarios: &[Scenario]) {
+    match scenarios {
+        [only] => replay::baselines(&args.baseline, only, 1).settle(),
+        _ => Baselines::new(&args.baseline).settle(),
     }
 }
 

@@ -8,20 +8,24 @@
 //!   Added to it since, as what is absent from all before: `upstream`, what reached the servers behind the one under test; `agent_tools` and
 //!   `later_tools`, tools of the agent's own and those that were listed only later in the run; `began`, the run of a call that was accepted later
 //!   than the others.
+//! - 3: a baseline names its catalogues, which lie in files of their own. What holds them itself is still version 2.
 
 mod learned;
+mod named;
 mod pending;
 mod upstream;
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::binding::Binding;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, ServerCatalogue};
 use crate::json::{self, JsonError};
 use crate::learned::{Learned, VolatilePlaces};
 use crate::redacted::Redacted;
@@ -32,17 +36,22 @@ use crate::trajectory::{Ending, Step, ToolCall, Trajectory};
 use crate::upstream::UpstreamLane;
 use crate::usage::ModelRequest;
 use learned::check_call_durations;
+use named::{AnyServer, NamedServer};
 
+pub use named::{CATALOGUES, LONGEST_NAME};
 pub use pending::{origin, to_json as pending_to_json};
 
-/// The version this program writes; it reads all before it, too.
-pub const FORMAT_VERSION: u32 = 2;
+/// The version that baselines are written in; all before it are read, too.
+pub const FORMAT_VERSION: u32 = 3;
+
+/// The version of a trajectory that holds its catalogues itself.
+const STANDING_ALONE: u32 = 2;
 
 /// A recorded run of a scenario: a baseline, or a run kept beside a report.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval trajectory")]
-struct TrajectoryDocument<'a> {
-    /// The version of this format: 2.
+struct TrajectoryDocument<'a, S: Clone = ServerCatalogue> {
+    /// The version of this format: 3 where catalogues are named, else 2.
     format_version: u32,
     scenario: ScenarioRef,
     stamp: Cow<'a, Stamp>,
@@ -69,13 +78,13 @@ struct TrajectoryDocument<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repeated: Option<Tally>,
     /// What each server offered, in the order served.
-    catalogue: Cow<'a, Catalogue>,
+    catalogue: Cow<'a, Catalogue<S>>,
     /// The agent's own tools, by name; absent where nobody knows of any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     agent_tools: Vec<String>,
     /// What the servers behind the one under test heard; absent where nobody listened there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    upstream: Option<Cow<'a, UpstreamLane>>,
+    upstream: Option<Cow<'a, UpstreamLane<S>>>,
 }
 
 #[expect(clippy::ptr_arg, reason = "serde asks for it so")]
@@ -95,8 +104,24 @@ struct ScenarioRef {
 
 /// The trajectory as JSON text: pretty, in a stable key order, ending with a line break.
 pub fn to_json(trajectory: &Redacted<Trajectory>) -> String {
-    let document = TrajectoryDocument::from(&**trajectory);
-    let mut text = json::pretty(&document);
+    written(&TrajectoryDocument::from(&**trajectory))
+}
+
+/// The same with its catalogues named; each name is asked for with what runs share of a catalogue.
+///
+/// # Errors
+///
+/// As the names have it.
+pub fn to_named_json<E>(
+    trajectory: &Redacted<Trajectory>,
+    mut name: impl FnMut(&ServerCatalogue) -> Result<String, E>,
+) -> Result<String, E> {
+    let document = TrajectoryDocument::<NamedServer>::of(trajectory, &mut name)?;
+    Ok(written(&document))
+}
+
+fn written<S: Clone + Serialize>(document: &TrajectoryDocument<'_, S>) -> String {
+    let mut text = json::pretty(document);
     text.push('\n');
     text
 }
@@ -112,31 +137,68 @@ pub enum TrajectoryError {
     /// A later program wrote it.
     #[error("it has format version {found}")]
     Version { found: String },
+    /// A catalogue that it names cannot be read.
+    #[error("its catalogue {}: {problem}", path.display())]
+    Catalogue { path: PathBuf, problem: String },
 }
 
-/// Reads a trajectory of this version or of one before it.
-///
-/// # Errors
-///
-/// A [`TrajectoryError`] that says what is wrong with it.
-pub fn parse(text: &[u8]) -> Result<Trajectory, TrajectoryError> {
-    // The version first: another version may have changed everything else.
+/// A text without the mark of the byte order that some editors put before what they save.
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+fn broken(error: JsonError) -> TrajectoryError {
+    match error {
+        JsonError::Other(error) if error.is_eof() => TrajectoryError::CutOff,
+        error => TrajectoryError::Invalid(error.to_string()),
+    }
+}
+
+/// Whether a text is a trajectory of an earlier version than baselines are written in.
+pub fn is_of_earlier_version(text: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        format_version: Value,
+        /// Only what a measurement found has one.
+        kind: Option<IgnoredAny>,
+    }
+    let head: Option<Head> = json::read(without_mark(text)).ok();
+    head.is_some_and(|it| {
+        it.kind.is_none() && (1..FORMAT_VERSION).any(|version| it.format_version == version)
+    })
+}
+
+fn version(text: &[u8]) -> Result<Option<Value>, TrajectoryError> {
     #[derive(Deserialize)]
     struct Head {
         format_version: Option<Value>,
     }
-    // Some editors put a mark of the byte order before what they save.
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let broken = |error: JsonError| match error {
-        JsonError::Other(error) if error.is_eof() => TrajectoryError::CutOff,
-        error => TrajectoryError::Invalid(error.to_string()),
-    };
     let head: Head = json::read(text).map_err(broken)?;
-    match head.format_version {
+    Ok(head.format_version)
+}
+
+/// Reads a trajectory of this version or of one before it, and gets the catalogues that it names.
+///
+/// # Errors
+///
+/// A [`TrajectoryError`] that says what is wrong with it.
+pub fn parse(
+    text: &[u8],
+    named: &dyn Fn(&str) -> Result<ServerCatalogue, TrajectoryError>,
+) -> Result<Trajectory, TrajectoryError> {
+    let text = without_mark(text);
+    // The version first: another version may have changed everything else.
+    match version(text)? {
         None => Err(TrajectoryError::Invalid(
             "it has no `format_version`".to_owned(),
         )),
-        Some(version) if (1..=FORMAT_VERSION).any(|it| version == it) => {
+        Some(version) if version == FORMAT_VERSION => {
+            let document: TrajectoryDocument<'static, NamedServer> =
+                json::read(text).map_err(broken)?;
+            document.check().map_err(TrajectoryError::Invalid)?;
+            Ok(document.resolved(named)?.into())
+        }
+        Some(version) if (1..=STANDING_ALONE).any(|it| version == it) => {
             let document: TrajectoryDocument<'static> = json::read(text).map_err(broken)?;
             document.check().map_err(TrajectoryError::Invalid)?;
             Ok(document.into())
@@ -145,7 +207,7 @@ pub fn parse(text: &[u8]) -> Result<Trajectory, TrajectoryError> {
             found: version.to_string(),
         }),
         Some(version) => Err(TrajectoryError::Invalid(format!(
-            "its `format_version` is {}, which is not a format version of mcp-eval (1 or {FORMAT_VERSION})",
+            "its `format_version` is {}, which is not a format version of mcp-eval (1 to {FORMAT_VERSION})",
             shorten(&version.to_string(), 80)
         ))),
     }
@@ -158,7 +220,32 @@ fn is_newer(version: &Value) -> bool {
     number.is_some_and(|it| it > f64::from(FORMAT_VERSION))
 }
 
-impl TrajectoryDocument<'_> {
+impl<'a, S: Clone> TrajectoryDocument<'a, S> {
+    /// The same with another form of the catalogues.
+    fn with_catalogues<T: Clone>(
+        self,
+        format_version: u32,
+        catalogue: Catalogue<T>,
+        upstream: Option<UpstreamLane<T>>,
+    ) -> TrajectoryDocument<'a, T> {
+        TrajectoryDocument {
+            format_version,
+            scenario: self.scenario,
+            stamp: self.stamp,
+            ending: self.ending,
+            duration_ms: self.duration_ms,
+            steps: self.steps,
+            requests: self.requests,
+            volatile: self.volatile,
+            learned: self.learned,
+            bindings: self.bindings,
+            repeated: self.repeated,
+            catalogue: Cow::Owned(catalogue),
+            agent_tools: self.agent_tools,
+            upstream: upstream.map(Cow::Owned),
+        }
+    }
+
     /// Whether all of it can be. What the types do not tell, people may have written by hand.
     fn check(&self) -> Result<(), String> {
         check_id(&self.scenario.id)?;
@@ -179,6 +266,91 @@ impl TrajectoryDocument<'_> {
     }
 }
 
+/// The names of the catalogues that a text names, be it a trajectory or what else was accepted; none where it holds them itself.
+///
+/// # Errors
+///
+/// A [`TrajectoryError`] when it is no JSON object.
+pub fn named_catalogues(text: &[u8]) -> Result<Vec<String>, TrajectoryError> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default)]
+        catalogue: Value,
+        #[serde(default)]
+        upstream: Value,
+    }
+    let head: Head = json::read(without_mark(text)).map_err(broken)?;
+    let all = [&head.catalogue, &head.upstream["catalogue"]];
+    let servers = all.into_iter().filter_map(Value::as_array).flatten();
+    let names = servers.filter_map(|it| it["catalogue"].as_str());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// What a server offered as JSON text, as baselines share it.
+pub fn catalogue_to_json(catalogue: &ServerCatalogue) -> String {
+    let mut text = json::pretty(catalogue);
+    text.push('\n');
+    text
+}
+
+/// Reads what [`catalogue_to_json`] has written.
+///
+/// # Errors
+///
+/// A [`TrajectoryError`] that says what is wrong with it.
+pub fn parse_catalogue(text: &[u8]) -> Result<ServerCatalogue, TrajectoryError> {
+    json::read(without_mark(text)).map_err(broken)
+}
+
+/// Gets the catalogue of each server by its name.
+fn resolve(
+    named: Catalogue<NamedServer>,
+    get: &dyn Fn(&str) -> Result<ServerCatalogue, TrajectoryError>,
+) -> Result<Catalogue, TrajectoryError> {
+    let servers = named.servers.into_iter().map(|it| {
+        let shared = get(it.named().map_err(TrajectoryError::Invalid)?)?;
+        Ok(it.with(shared))
+    });
+    Ok(Catalogue {
+        servers: servers.collect::<Result<_, _>>()?,
+        own: named.own,
+    })
+}
+
+impl<'a> TrajectoryDocument<'a, NamedServer> {
+    /// The form of a trajectory in which each catalogue is named.
+    fn of<E>(
+        trajectory: &'a Trajectory,
+        give: &mut impl FnMut(&ServerCatalogue) -> Result<String, E>,
+    ) -> Result<Self, E> {
+        let whole = TrajectoryDocument::from(trajectory);
+        let catalogue = named::name(&trajectory.catalogue, give)?;
+        let mut upstream = None;
+        if let Some(lane) = trajectory.upstream.as_deref() {
+            let named = named::name(&lane.catalogue, give)?;
+            upstream = Some(lane.clone().with_catalogue(named));
+        }
+        Ok(whole.with_catalogues(FORMAT_VERSION, catalogue, upstream))
+    }
+}
+
+impl TrajectoryDocument<'static, NamedServer> {
+    /// The form that stands alone.
+    fn resolved(
+        mut self,
+        get: &dyn Fn(&str) -> Result<ServerCatalogue, TrajectoryError>,
+    ) -> Result<TrajectoryDocument<'static>, TrajectoryError> {
+        let catalogue = resolve(std::mem::take(self.catalogue.to_mut()), get)?;
+        let mut upstream = None;
+        if let Some(lane) = self.upstream.take() {
+            let mut lane = lane.into_owned();
+            let behind = resolve(std::mem::take(&mut lane.catalogue), get)?;
+            upstream = Some(lane.with_catalogue(behind));
+        }
+        Ok(self.with_catalogues(STANDING_ALONE, catalogue, upstream))
+    }
+}
+
 /// How long the run of a stored trajectory took, in milliseconds; `None` where that is not known, or the text is none.
 pub fn duration_ms(text: &[u8]) -> Option<f64> {
     #[derive(Deserialize)]
@@ -191,7 +363,7 @@ pub fn duration_ms(text: &[u8]) -> Option<f64> {
 }
 
 /// Nothing takes less than no time.
-fn check_durations(trajectory: &TrajectoryDocument<'_>) -> Result<(), String> {
+fn check_durations<S: Clone>(trajectory: &TrajectoryDocument<'_, S>) -> Result<(), String> {
     let is_negative = |it: &f64| *it < 0.0;
     if let Some(it) = trajectory.duration_ms.filter(is_negative) {
         return Err(format!(
@@ -204,7 +376,12 @@ fn check_durations(trajectory: &TrajectoryDocument<'_>) -> Result<(), String> {
 /// Ids become paths below our folders, so one from a file must not lead anywhere else. How long a name may be, the file system says.
 pub fn check_id(id: &str) -> Result<(), String> {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
-    if id.split('/').all(is_plain) {
+    if id.split('/').any(|part| part == CATALOGUES) {
+        Err(format!(
+            "its scenario id `{}` has the folder `{CATALOGUES}` in it, which is for catalogues",
+            shorten(id, 80)
+        ))
+    } else if id.split('/').all(is_plain) {
         Ok(())
     } else {
         Err(format!(
@@ -227,13 +404,13 @@ fn check_repeated(repeated: Option<&Tally>) -> Result<(), String> {
 
 /// The JSON Schema of a stored trajectory.
 pub fn json_schema() -> Value {
-    schemars::schema_for!(TrajectoryDocument<'static>).to_value()
+    schemars::schema_for!(TrajectoryDocument<'static, AnyServer>).to_value()
 }
 
 impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
     fn from(it: &'a Trajectory) -> Self {
         Self {
-            format_version: FORMAT_VERSION,
+            format_version: STANDING_ALONE,
             scenario: ScenarioRef {
                 id: it.scenario.clone(),
                 name: it.name.clone(),

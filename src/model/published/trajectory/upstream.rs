@@ -4,7 +4,7 @@ use super::learned::{check_call_durations, there_are};
 use crate::upstream::{UpstreamLane, VaryingArgument};
 
 /// Whether all of it can be, where the agent made this many scored calls. Says what cannot.
-pub(super) fn check(upstream: &UpstreamLane, agents_calls: usize) -> Result<(), String> {
+pub(super) fn check<S>(upstream: &UpstreamLane<S>, agents_calls: usize) -> Result<(), String> {
     for (number, it) in (1..).zip(&upstream.calls) {
         if it.call.server.is_none() {
             return Err(format!(

@@ -208,6 +208,7 @@ async fn keep(
         write_scenario(&session)?;
         runs.save(&scenario.id, &trajectory)?;
         let path = plan.baselines.save(&scenario.id, &trajectory)?;
+        plan.baselines.settle();
         Ok((scenario, path))
     };
     let kept: Result<(Scenario, PathBuf), Failure> = kept.await;
