@@ -7,8 +7,9 @@ use std::{fs, thread};
 
 use crate::cli::reports::{INDEX, write};
 use crate::published::result::{self, ResultDocument};
+use crate::published::trajectory::{is_of_earlier_version, to_json};
 use crate::report::html;
-use crate::store::{RESULT, Runs, StoreError};
+use crate::store::{self, RESULT, Runs, StoreError};
 use crate::suite::Sides;
 
 /// Writes the index, one page per scenario, their style and the document. The trajectories that a page shows are asked for when it is written.
@@ -65,9 +66,16 @@ pub(super) fn copy_sides(
         (baseline, beside.baseline_path(id)),
     ] {
         // What is gone by now is not shown either.
-        if let Some(content) = from.and_then(|it| fs::read(it).ok()) {
-            write(&to, &content)?;
-        }
+        let Some((from, content)) = from.and_then(|it| Some((it, fs::read(it).ok()?))) else {
+            continue;
+        };
+        // The catalogues that a baseline names stay where they are.
+        let alone = if is_of_earlier_version(&content) {
+            None
+        } else {
+            store::load(from).ok()
+        };
+        write(&to, &alone.map_or(content, |it| to_json(&it).into_bytes()))?;
     }
     Ok(())
 }

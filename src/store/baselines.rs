@@ -304,8 +304,12 @@ impl Baselines {
     /// [`StoreError::OtherDialogue`] when it is.
     pub fn check_dialogue(&self, scenario: &str, main: &Trajectory) -> Result<(), StoreError> {
         let path = self.dialogue_path(scenario);
-        let is_there = self.exists(&path).unwrap_or_default();
-        if is_there && self.right_dialogue(scenario, main, false).is_some() {
+        let is_other = match self.exists(&path) {
+            Ok(is_there) => is_there && self.right_dialogue(scenario, main, false).is_some(),
+            // A folder, or a link that leads out: people read there whatever it is.
+            Err(_) => true,
+        };
+        if is_other {
             return Err(StoreError::OtherDialogue { path });
         }
         Ok(())

@@ -5,7 +5,7 @@
 //! that any more. So whoever is killed on the way leaves each baseline with its own catalogue.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::{fs, io};
 
 use serde_json::Value;
@@ -29,11 +29,15 @@ impl Catalogues {
         Self { root: root.into() }
     }
 
-    /// The nearest ones at or above a folder, by the way it is written.
+    /// The nearest ones at or above a folder, by the way it is written; above the working folder, too.
     pub(super) fn above(folder: &Path) -> Option<Self> {
-        let mut above = folder.ancestors();
-        let root = above.find(|it| it.join(CATALOGUES).is_dir())?;
-        Some(Self::new(root))
+        let has_some = |it: &&Path| it.join(CATALOGUES).is_dir();
+        if let Some(root) = folder.ancestors().find(has_some) {
+            let is_here = root.as_os_str().is_empty();
+            return Some(Self::new(if is_here { Path::new(".") } else { root }));
+        }
+        let folder = path::absolute(Path::new(".").join(folder)).ok()?;
+        folder.ancestors().find(has_some).map(Self::new)
     }
 
     pub(super) fn folder(&self) -> PathBuf {

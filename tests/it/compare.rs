@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, at_a_desk, ran};
+use crate::common::{Project, at_a_desk, ran, stands_alone};
 
 fn scenario<'a>(result: &'a Value, id: &str) -> &'a Value {
     result["scenarios"]
@@ -449,17 +449,14 @@ fn stored_trajectories_are_compared_without_running_anything() {
             &["compare", "--baseline", "baselines", "--run", "baselines"],
         )
         .says("Suite Results: 9/9 tests passed");
-    let changed = project
-        .read("baselines/flows/ticket/baseline.json")
-        .replace("T-1042", "T-1043");
+    let ticket = stands_alone(&project, "baselines/flows/ticket/baseline.json");
+    let changed = ticket.replace("T-1042", "T-1043");
     project.file("run.json", changed);
     project
         .expect(1, &["compare", "--run", "run.json"])
         .says("T-1042")
         .says("T-1043");
-    let unfinished = project
-        .read("baselines/flows/ticket/baseline.json")
-        .replace("\"kind\": \"completed\"", "\"kind\": \"interrupted\"");
+    let unfinished = ticket.replace("\"kind\": \"completed\"", "\"kind\": \"interrupted\"");
     project.file("run.json", unfinished);
     project
         .expect(3, &["compare", "--run", "run.json"])

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::stand_in::Stage;
-use crate::common::Project;
+use crate::common::{Project, stands_alone};
 
 /// A model that looks at the weather, and says so; as often as it is asked.
 const LOOKS: &str =
@@ -173,7 +173,7 @@ fn stored_runs_are_distinguished_as_live_ones_are() {
     let old = "baselines/flows/ticket/baseline.json";
     project.file(
         "new.json",
-        project.read(old).replace(
+        stands_alone(&project, old).replace(
             "\"agent\": \"scripted\"",
             "\"agent\": \"anthropic\",\n\"model\": \"m\"",
         ),

@@ -473,3 +473,57 @@ fn places_that_differ_for_one_reason_are_explained_by_it() {
         assert!(text.ends_with(&format!(": {expected}")), "{text}");
     }
 }
+
+#[test]
+fn a_list_of_many_rows_of_which_some_vary_is_still_looked_into() {
+    // Names and loads come again by chance, so that not every row differs between the takes.
+    let rows = |count: usize, take: usize| -> Vec<Value> {
+        let row = |row: usize| {
+            let at = row * 31 + take * 17;
+            json!({"id": at * at % 9973, "name": format!("row {}", at % 5), "load": at % 7, "state": "up"})
+        };
+        (0..count).map(row).collect()
+    };
+    for count in [150, 300, 2000] {
+        let answer = |rows: &[Value]| json!({"rows": rows, "total": "all"});
+        let takes = [0, 1].map(|take| answer(&rows(count, take)));
+        let passes = |rows: &[Value]| against(&takes, &answer(rows)).verdict.passed;
+        assert!(passes(&rows(count, 2)), "{count}");
+        assert!(!passes(&rows(1, 2)), "{count}");
+        let edited = |edit: &dyn Fn(&mut Value)| {
+            let mut rows = rows(count, 2);
+            rows.iter_mut().skip(7).take(3).for_each(edit);
+            rows
+        };
+        let down = edited(&|row| row["state"] = json!("down"));
+        let without_load = edited(&|row| row["load"] = json!(null));
+        let broken = edited(&|row| *row = json!({"broken": "yes"}));
+        for rows in [down, without_load, broken] {
+            assert!(!passes(&rows), "{count} {}", rows[7]);
+        }
+    }
+}
+
+#[test]
+fn a_list_of_other_elements_each_time_that_is_cut_short_is_shown() {
+    let id = |at: usize| {
+        let made = at * 12_345_677 % 4_000_000_007;
+        format!("{made:08x}-0d35-4b0c-9b33-1f2e3d4c5b6a")
+    };
+    let list = |from: usize, count: usize| Value::from_iter((from..from + count).map(id));
+    let map = |from: usize, count: usize| {
+        let members = (from..from + count).map(|it| (id(it), json!({"n": it})));
+        Value::Object(members.collect())
+    };
+    let both: [&dyn Fn(usize, usize) -> Value; 2] = [&list, &map];
+    for of in both {
+        let answer = |of: Value| json!({"of": of, "total": "all"});
+        let takes = [answer(of(1, 30)), answer(of(100, 30))];
+        for (count, is_shown) in [(30, false), (25, false), (2, true)] {
+            let compared = against(&takes, &answer(of(300, count)));
+            assert!(compared.verdict.passed, "{:?}", compared.verdict);
+            let changes = &compared.changes;
+            assert_eq!(!changes.is_empty(), is_shown, "{count} {changes:?}");
+        }
+    }
+}

@@ -260,7 +260,7 @@ fn widen(known: &mut Varying, own: Varying) {
 }
 
 /// How much may stand in a place.
-fn width(by: Variation) -> u8 {
+pub(super) fn width(by: Variation) -> u8 {
     match by {
         Variation::Tokens => 0,
         Variation::AtLeast => 1,

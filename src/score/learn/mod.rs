@@ -22,7 +22,7 @@ mod wording;
 
 use std::borrow::{Borrow, Cow};
 use std::cell::LazyCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::ids::binding::{find_in_takes, full_patterns, read_answer};
 use crate::ids::repeats;
@@ -31,6 +31,7 @@ use crate::ids::translated_run::TranslatedRun;
 use crate::pairing::call::{is_same_request, only_reads};
 use crate::response::beside;
 use crate::scores::polls::Polled;
+use crate::text::telling::{telling, telling_offsets};
 use crate::values::exact::exact;
 use crate::values::path::covers_path;
 use crate::values::secrets::by_name;
@@ -320,7 +321,8 @@ fn varying_sources<'t>(
     varies
 }
 
-/// Removes places that lie beneath others, and duplicates. If too many are left, their last steps are removed until they are few enough.
+/// Removes places that lie beneath others, and duplicates. If too many are left, those in the elements of a list become one for any element,
+/// and then their last steps are removed until they are few enough.
 fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
     varies.sort_by(|a, b| a.path.cmp(&b.path));
     let mut kept: Vec<Varying> = Vec::new();
@@ -339,9 +341,71 @@ fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
     if kept.len() <= PLACES {
         return kept;
     }
+    let general = of_any_element(&kept);
+    if general.len() < kept.len() {
+        return outermost(general);
+    }
     let shorter = kept.into_iter().map(|it| {
         let above = it.path.rsplit_once('/').map_or("", |it| it.0);
         Varying::new(above.to_owned(), Variation::SameType)
     });
     outermost(shorter.collect())
+}
+
+/// The same places, where what varies in one element of a list may vary in each: the last index of each place is any.
+fn of_any_element(varies: &[Varying]) -> Vec<Varying> {
+    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut general: Vec<Varying> = Vec::new();
+    for it in varies {
+        let (path, by) = match starred(&it.path) {
+            Some(path) if it.by == Variation::Tokens => (path, Variation::SameType),
+            Some(path) => (path, it.by),
+            None => {
+                general.push(it.clone());
+                continue;
+            }
+        };
+        let seen = if by == it.by { &it.seen[..] } else { &[] };
+        match at.get(&path).map(|at| &mut general[*at]) {
+            Some(known) => {
+                if known::width(by) > known::width(known.by) {
+                    known.by = by;
+                }
+                // What was seen tells nothing where it was not kept of each.
+                if seen.is_empty() || known.seen.is_empty() {
+                    known.seen.clear();
+                } else {
+                    known.seen.extend(seen.iter().cloned());
+                }
+                if it.offsets.is_empty() || known.offsets.is_empty() {
+                    known.offsets.clear();
+                } else {
+                    known.offsets.extend(&it.offsets);
+                }
+            }
+            None => {
+                at.insert(path.clone(), general.len());
+                general.push(Varying {
+                    seen: seen.to_vec(),
+                    offsets: it.offsets.clone(),
+                    ..Varying::new(path, by)
+                });
+            }
+        }
+    }
+    for it in at.into_values() {
+        let it = &mut general[it];
+        it.seen = telling(std::mem::take(&mut it.seen));
+        it.offsets = telling_offsets(std::mem::take(&mut it.offsets));
+    }
+    general
+}
+
+/// A path with `*` for its last index; `None` where it has none.
+fn starred(path: &str) -> Option<String> {
+    let mut steps: Vec<&str> = path.split('/').collect();
+    let is_index = |it: &&str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    let last = steps.iter().rposition(is_index)?;
+    steps[last] = "*";
+    Some(steps.join("/"))
 }

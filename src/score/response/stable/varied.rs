@@ -17,6 +17,9 @@ use super::spot::At;
 use super::{NO_KEYS, Walk};
 use std::collections::BTreeMap;
 
+/// Of a list or an object whose elements are others each time.
+const SHORT: &str = "has less than half as many elements";
+
 impl<'a> Walk<'a> {
     /// Compares two values of a place that varies; false where they are to be compared as others are.
     pub(super) fn varying_values(
@@ -50,6 +53,8 @@ impl<'a> Walk<'a> {
                     self.tolerated(Edit::BecameEmpty, b, c);
                 } else if varying.seen.is_empty() && has_other_kinds(b, c) {
                     self.never(Edit::odd("has elements of another kind"), b, c);
+                } else if varying.seen.len() > 1 && had_one_length && 2 * of_c.len() < of_b.len() {
+                    self.watched(Some(Watched::Shown(SHORT)), b, c);
                 }
                 let under = Tree::under(at, "*");
                 for (index, it) in of_c.iter().enumerate() {
@@ -65,6 +70,9 @@ impl<'a> Walk<'a> {
                 if !of_b.is_empty() && of_b.keys().all(is_made_up) && !of_c.keys().any(is_made_up) {
                     self.never(NO_KEYS, b, c);
                     return true;
+                }
+                if of_b.keys().all(is_made_up) && 2 * of_c.len() < of_b.len() {
+                    self.watched(Some(Watched::Shown(SHORT)), b, c);
                 }
                 let under = Tree::under(at, "*");
                 for (key, it) in of_c {
