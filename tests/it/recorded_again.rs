@@ -607,7 +607,7 @@ fn what_was_known_of_a_value_is_past_when_one_that_does_not_fit_is_accepted() {
         let rows = rows
             .iter()
             .map(|(name, load)| json!({"name": name, "load": load}));
-        run(&Value::from_iter(rows))
+        run(&rows.collect::<Value>())
     };
     let before = learned([
         list(&[("a", json!(1)), ("b", json!(2)), ("c", json!(3))]),

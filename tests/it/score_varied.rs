@@ -510,7 +510,7 @@ fn a_list_of_other_elements_each_time_that_is_cut_short_is_shown() {
         let made = at * 12_345_677 % 4_000_000_007;
         format!("{made:08x}-0d35-4b0c-9b33-1f2e3d4c5b6a")
     };
-    let list = |from: usize, count: usize| Value::from_iter((from..from + count).map(id));
+    let list = |from: usize, count: usize| (from..from + count).map(id).collect::<Value>();
     let map = |from: usize, count: usize| {
         let members = (from..from + count).map(|it| (id(it), json!({"n": it})));
         Value::Object(members.collect())

@@ -366,31 +366,28 @@ fn of_any_element(varies: &[Varying]) -> Vec<Varying> {
             }
         };
         let seen = if by == it.by { &it.seen[..] } else { &[] };
-        match at.get(&path).map(|at| &mut general[*at]) {
-            Some(known) => {
-                if known::width(by) > known::width(known.by) {
-                    known.by = by;
-                }
-                // What was seen tells nothing where it was not kept of each.
-                if seen.is_empty() || known.seen.is_empty() {
-                    known.seen.clear();
-                } else {
-                    known.seen.extend(seen.iter().cloned());
-                }
-                if it.offsets.is_empty() || known.offsets.is_empty() {
-                    known.offsets.clear();
-                } else {
-                    known.offsets.extend(&it.offsets);
-                }
-            }
-            None => {
-                at.insert(path.clone(), general.len());
-                general.push(Varying {
-                    seen: seen.to_vec(),
-                    offsets: it.offsets.clone(),
-                    ..Varying::new(path, by)
-                });
-            }
+        let Some(known) = at.get(&path).map(|at| &mut general[*at]) else {
+            at.insert(path.clone(), general.len());
+            general.push(Varying {
+                seen: seen.to_vec(),
+                offsets: it.offsets.clone(),
+                ..Varying::new(path, by)
+            });
+            continue;
+        };
+        if known::width(by) > known::width(known.by) {
+            known.by = by;
+        }
+        // What was seen tells nothing where it was not kept of each.
+        if seen.is_empty() || known.seen.is_empty() {
+            known.seen.clear();
+        } else {
+            known.seen.extend(seen.iter().cloned());
+        }
+        if it.offsets.is_empty() || known.offsets.is_empty() {
+            known.offsets.clear();
+        } else {
+            known.offsets.extend(&it.offsets);
         }
     }
     for it in at.into_values() {
