@@ -4,7 +4,6 @@ pub(super) const RECORD: &str = "Examples:\n  \
     mcp-eval record\n  \
     mcp-eval record scenarios/search.yaml --takes 3\n  \
     mcp-eval record scenarios/search.yaml --output baselines/search\n  \
-    mcp-eval record --upgrade\n  \
     mcp-eval record --listen --mcp-config servers.json --name first";
 
 pub(super) const COMPARE: &str = "Examples:\n  \
