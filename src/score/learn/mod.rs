@@ -354,10 +354,14 @@ fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
 
 /// The same places, where what varies in one element of a list may vary in each: the last index of each place is any.
 fn of_any_element(varies: &[Varying]) -> Vec<Varying> {
+    let mut alike: HashMap<String, usize> = HashMap::new();
+    for path in varies.iter().filter_map(|it| starred(&it.path)) {
+        *alike.entry(path).or_default() += 1;
+    }
     let mut at: HashMap<String, usize> = HashMap::new();
     let mut general: Vec<Varying> = Vec::new();
     for it in varies {
-        let (path, by) = match starred(&it.path) {
+        let (path, by) = match starred(&it.path).filter(|path| alike[path] > 1) {
             Some(path) if it.by == Variation::Tokens => (path, Variation::SameType),
             Some(path) => (path, it.by),
             None => {
