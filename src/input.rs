@@ -62,7 +62,9 @@ pub fn is_no_folder(path: &Path) -> bool {
 /// Which link it is, and where it leads.
 pub fn check_links(path: &Path, root: &Path) -> io::Result<()> {
     let here = std::env::current_dir()?;
-    let (path, root) = (std::path::absolute(path)?, std::path::absolute(root)?);
+    // The folder of what has a name alone is the one that is worked in.
+    let absolute = |it: &Path| std::path::absolute(here.join(it));
+    let (path, root) = (absolute(path)?, absolute(root)?);
     let below = path.strip_prefix(&here).ok().filter(|it| is_plain(it));
     let top = below.and_then(|it| it.components().next());
     let around = top.map(|it| [here.clone(), here.join(it)]);

@@ -264,7 +264,7 @@ impl Baselines {
     }
 
     /// Repairs what a process that was killed while it kept a baseline has left: removes temporary files, and rewrites a dialogue of another
-    /// recording than the one beside it. Returns whether it was of another one without a sign that anybody was killed.
+    /// recording than the one beside it.
     ///
     /// `main` is the main accepted trajectory, as it was loaded. It never changes accepted trajectories, nor files that
     /// another process is writing. A dialogue that another version of this program has worded differently stays as it is.
@@ -272,29 +272,28 @@ impl Baselines {
     /// # Errors
     ///
     /// A [`StoreError`] when the dialogue cannot be written.
-    pub fn mend(&self, scenario: &str, main: Option<&Trajectory>) -> Result<bool, StoreError> {
+    pub fn mend(&self, scenario: &str, main: Option<&Trajectory>) -> Result<(), StoreError> {
         let folder = self.folder(scenario);
         let was_cut_short = !left_behind(&folder).is_empty();
         let is_wrong =
             main.is_some_and(|it| self.right_dialogue(scenario, it, was_cut_short).is_some());
         if !was_cut_short && !is_wrong {
-            return Ok(false);
+            return Ok(());
         }
         // Another process is writing to the folder.
         let Some(held) = Held::try_hold(&folder) else {
-            return Ok(false);
+            return Ok(());
         };
         // Loaded again, because another process may have replaced it before the lock was taken.
         let (path, dialogue_path) = (self.path(scenario), self.dialogue_path(scenario));
         let main = if is_wrong { Some(load(&path)?) } else { None };
         let right = main.and_then(|it| self.right_dialogue(scenario, &it, was_cut_short));
-        let was_other = right.is_some() && !was_cut_short && dialogue_path.exists();
         if let Some(right) = right {
             self.beside(&dialogue_path, right.as_bytes())?.put()?;
         }
         // Last, so that the leftovers still show that something is to repair if this process is killed before.
         held.sweep();
-        Ok(was_other)
+        Ok(())
     }
 
     /// Whether the dialogue that lies beside a scenario's main accepted trajectory, as it was loaded, is the one of another.

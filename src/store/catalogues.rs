@@ -173,14 +173,16 @@ pub(super) fn named_by(path: &Path, name: &str) -> Result<ServerCatalogue, Traje
     found.unwrap_or_else(nowhere).read(name)
 }
 
-/// How files are called that tell what a server offered: as the server is, as far as any file can be called so.
+/// How files are called that tell what a server offered: as the server is, as far as any file can be called so. Some systems take letters of
+/// both cases for one.
 pub(super) fn name_of(server: &str) -> String {
     let plain = |it: char| match it {
         '-' | '_' | '.' => it,
         it if it.is_alphanumeric() => it,
         _ => '-',
     };
-    let name: String = server.chars().map(plain).take(LONGEST_NAME / 2).collect();
+    let lower = server.chars().flat_map(char::to_lowercase);
+    let name: String = lower.map(plain).take(LONGEST_NAME / 2).collect();
     match name.trim_start_matches('.') {
         "" => "server".to_owned(),
         name => name.to_owned(),

@@ -68,7 +68,7 @@ impl StoreError {
                 "correct it, take the file back from version control, or record it again with `mcp-eval record`",
             ),
             Self::OtherDialogue { .. } => Some(
-                "run `mcp-eval list` outside CI, which writes it again, and commit it; or record again with `mcp-eval record`",
+                "remove it, run `mcp-eval list` outside CI, which writes it again, and commit it; or record again with `mcp-eval record`",
             ),
             Self::Catalogue { .. } => Some(
                 "take the file back from version control (`git checkout`), or record again with `mcp-eval record`",

@@ -16,7 +16,7 @@ use crate::model::catalogue::ServerCatalogue;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::{
-    CATALOGUES, is_of_earlier_version, named_catalogues, to_json, to_named_json,
+    CATALOGUES, is_measured, is_of_earlier_version, named_catalogues, to_json, to_named_json,
 };
 
 /// A catalogue by its place among those of a server: the server's own name has 1, `NAME-2` has 2.
@@ -259,10 +259,13 @@ impl Baselines {
         let path = self.variant_path(scenario, variant);
         let held = self.hold(scenario)?;
         let text = input::read(&path).map_err(|source| cannot_read(&path, source))?;
-        if !is_of_earlier_version(&text) {
+        if is_measured(&text) {
             return Ok(false);
         }
         let trajectory = load(&path)?;
+        if !is_of_earlier_version(&text) {
+            return Ok(false);
+        }
         self.save_under(Some(&held), scenario, variant, &trajectory)?;
         Ok(true)
     }

@@ -55,7 +55,7 @@ async fn compare_one(
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
-    let ready = replay::accepted(&scenario, baselines).and_then(|(accepted, mended)| {
+    let ready = replay::accepted(&scenario, baselines).and_then(|accepted| {
         let held = match (settings.answered_by, accepted.first()) {
             (Servers::Recorded, Some(main)) => {
                 let path = baselines.path(&scenario.id);
@@ -65,9 +65,9 @@ async fn compare_one(
             }
             _ => Arc::clone(&scenario),
         };
-        Ok((accepted, held, mended))
+        Ok((accepted, held))
     });
-    let (accepted, scenario, mended) = match ready {
+    let (accepted, scenario) = match ready {
         Ok(ready) => ready,
         Err(problem) => {
             let mut containers = scenario.containers.iter();
@@ -106,7 +106,6 @@ async fn compare_one(
     };
     let repeated = repeat(scenario, &run_context, measure, &comparison);
     let mut result = Box::pin(repeated).await;
-    result.notes.extend(mended);
     let again = if settings.times > 1 || settings.answered_by == Servers::Recorded {
         None
     } else {

@@ -59,7 +59,7 @@ pub(crate) fn check_learned(path: &Path, trajectory: &Trajectory) -> Result<(), 
     })
 }
 
-/// The accepted trajectories of a scenario, at least one, with their bindings, and a note where something beside them was put right.
+/// The accepted trajectories of a scenario, at least one, with their bindings.
 ///
 /// # Errors
 ///
@@ -67,16 +67,16 @@ pub(crate) fn check_learned(path: &Path, trajectory: &Trajectory) -> Result<(), 
 pub(crate) fn accepted(
     scenario: &Scenario,
     baselines: &Baselines,
-) -> Result<(Vec<Redacted<Trajectory>>, Option<String>), Problem> {
+) -> Result<Vec<Redacted<Trajectory>>, Problem> {
     let loaded = load(baselines, &scenario.id);
     let main = loaded.as_ref().ok().and_then(|it| it.first());
-    let mended = ci::mend(baselines, &scenario.id, main.map(|it| &**it));
+    ci::mend(baselines, &scenario.id, main.map(|it| &**it));
     let mut accepted = loaded.map_err(|it| Problem::from(&it))?;
     if accepted.is_empty() {
         return Err(no_baseline(scenario, baselines));
     }
     bind(&mut accepted, Some(scenario))?;
-    Ok((accepted, mended))
+    Ok(accepted)
 }
 
 /// The command that records a scenario's baseline in its usual place, and no other: of a data set, the one of this row, and of a matrix, the
@@ -160,7 +160,7 @@ pub(crate) fn to_play(
 ) -> Result<Option<Arc<Redacted<Trajectory>>>, Problem> {
     match &scenario.agent {
         Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => Ok(None),
-        Agent::Replay { .. } => Ok(main(&accepted(scenario, baselines)?.0)),
+        Agent::Replay { .. } => Ok(main(&accepted(scenario, baselines)?)),
     }
 }
 

@@ -217,6 +217,15 @@ fn a_baseline_without_its_catalogue_cannot_be_read() {
     compared().says("it ends in the middle of its JSON");
     project.file(CATALOGUE, "[]");
     compared().says("cannot read baselines/_catalogues/desk.json");
+    project.file(
+        CATALOGUE,
+        "{\n<<<<<<< HEAD\n  \"server\": \"desk\"\n=======\n  \"server\": \"d\"\n>>>>>>> other\n}\n",
+    );
+    compared().says("it has both sides of a merge");
+    project
+        .expect(3, &["record", "--upgrade"])
+        .says("it has both sides of a merge")
+        .says("0 baselines rewritten; 0 in the new form already");
     fs::remove_dir_all(project.path("baselines/_catalogues")).unwrap();
     compared().says("cannot read baselines/_catalogues/desk.json");
     // The way out.
@@ -412,6 +421,20 @@ fn catalogues_are_no_scenarios_and_are_found_above_a_baseline() {
             ],
         );
     }
+    // Also where the folder of all baselines is above the working one.
+    for (folder, given) in [("baselines/a", "baseline.json"), ("baselines", "a")] {
+        let up = "../".repeat(folder.split('/').count());
+        let mut below = project.command();
+        below.current_dir(project.path(folder));
+        below.args([
+            "compare",
+            &format!("{up}scenarios/a.yaml"),
+            "--no-report",
+            "--no-db",
+        ]);
+        let below = ran(below.args(["--baseline", given]));
+        assert_eq!(below.code, 0, "{below:?}");
+    }
     let run = project.path("baselines/a/baseline.json");
     for run in ["baselines/a/baseline.json", run.to_str().unwrap()] {
         project.expect(0, &["compare", "scenarios/a.yaml", "--run", run]);
@@ -442,4 +465,25 @@ fn what_a_killed_process_has_left_is_put_right() {
     project.expect(0, &["compare", "--strict"]);
     project.expect(0, &["record"]);
     assert_eq!(baselines(&project), before);
+}
+
+#[test]
+fn servers_whose_names_differ_in_case_alone_have_files_that_differ_in_more() {
+    let project = Project::new();
+    let tool = |name: &str| json!({ "name": name, "responses": [{ "content": "12 tickets" }] });
+    let scenario = json!({
+        "name": "both",
+        "servers": { "Desk": { "type": "mock" }, "desk": { "type": "mock" } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "mcp__desk__size" }, { "tool": "mcp__Desk__count" }] },
+        "mcp_interactions": { "Desk": { "tools": [tool("count")] }, "desk": { "tools": [tool("size")] } },
+    });
+    project.file("scenarios/both.yaml", scenario.to_string());
+    for _ in 0..2 {
+        project.expect(0, &["record"]);
+        project.expect(0, &["compare", "--strict"]);
+        assert_eq!(
+            there(&project),
+            ["desk-2.json", "desk-2.txt", "desk.json", "desk.txt"]
+        );
+    }
 }

@@ -816,3 +816,23 @@ fn a_tool_that_was_not_there_yet_is_no_regression_when_it_answers() {
     assert_eq!(passes(&run(true, true), &run(true, false)), (false, true));
     assert_eq!(passes(&run(false, true), &run(false, false)), (false, true));
 }
+
+#[test]
+fn a_value_of_another_kind_is_the_same_wrong_answer_each_time() {
+    let run = |lines: Value| {
+        [json!({"tool": "mcp__p__tail", "json": {"lines": lines, "total": 2}, "reads": true})]
+    };
+    let takes = [
+        run(json!(["started", "stopped"])),
+        run(json!(["started", "stopped"])),
+    ];
+    let takes = takes.map(|it| trajectory(&it));
+    let learned = score::learn(&takes, &Rules::default());
+    let [mut baseline, _] = takes;
+    baseline.learned = learned.answers;
+    let joined = run(json!("INFO worker handled it WARN disk"));
+    let unsteady = |second: Value| is_unsteady(&baseline, [&joined, &run(second)]);
+    assert!(!unsteady(json!("ERROR no such file, worker WARN queue")));
+    assert!(unsteady(json!(["started", "stopped"])));
+    assert!(unsteady(json!(17)));
+}

@@ -155,8 +155,8 @@ fn one(
         .iter()
         .map(|it| replay::baselines(&settings.baselines, it, scenarios.len()));
     let folders: Vec<Baselines> = folders.collect();
-    if is_of_baselines && is_ci() {
-        stray::check_dialogues(&folders, &ids)?;
+    if is_of_baselines {
+        stray::check_dialogues(&folders, &ids, console)?;
     }
     // With -v, each scenario says so itself.
     if against.is_none() && !args.direct && !output.verbose {

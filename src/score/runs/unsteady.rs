@@ -1,9 +1,10 @@
 //! Two runs measured by one accepted trajectory: whether what fails the first fails the second one, too.
 
 use crate::learn::learn;
-use model::change::{Change, ChangeKind};
+use model::change::{Change, ChangeKind, What};
 use model::comparison::{Comparison, Row};
 use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
+use model::response::Edit;
 use model::rules::Rules;
 use model::trajectory::Trajectory;
 use model::unsteady::TwoAnswers;
@@ -127,6 +128,8 @@ fn is_third(
         text.replace(|it: char| it.is_ascii_digit(), "")
     };
     let is_same = words(&one.now) == words(&other.now) && words(&one.now) != words(&one.was);
+    // A list that is a text now is the same wrong answer, whatever the text.
+    let is_other_kind = one.what == other.what && matches!(one.what, What::Answer(Edit::Became(_)));
     let are_errors = one.kind == ChangeKind::Error && other.kind == ChangeKind::Error;
     // What was asked for by an id that is another one in each run is answered with that id.
     let is_bound = (accepted.bindings.iter())
@@ -134,7 +137,7 @@ fn is_third(
     is_of_answer(one)
         && takes.is_some_and(|it| it > 1)
         && one.now != other.now
-        && !(varies_as_before || is_repeated || is_bound || is_same || are_errors)
+        && !(varies_as_before || is_repeated || is_bound || is_same || is_other_kind || are_errors)
 }
 
 /// What was learned of the answer to a call.

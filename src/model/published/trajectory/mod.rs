@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -147,34 +147,41 @@ fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-fn broken(error: JsonError) -> TrajectoryError {
-    match error {
+fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, TrajectoryError> {
+    json::read(without_mark(text)).map_err(|error| match error {
         JsonError::Other(error) if error.is_eof() => TrajectoryError::CutOff,
+        _ if is_unmerged(text) => TrajectoryError::Invalid(
+            "it has both sides of a merge, with a line `<<<<<<<` before them".to_owned(),
+        ),
         error => TrajectoryError::Invalid(error.to_string()),
-    }
+    })
+}
+
+/// Whether git has left both sides of a conflict in a text. No line within JSON begins so.
+fn is_unmerged(text: &[u8]) -> bool {
+    let mut lines = text.split(|it| *it == b'\n');
+    lines.any(|it| it.starts_with(b"<<<<<<< "))
+}
+
+/// How a document begins that was accepted of a scenario.
+#[derive(Deserialize)]
+struct Head {
+    format_version: Option<Value>,
+    /// Only what a measurement found has one.
+    kind: Option<IgnoredAny>,
 }
 
 /// Whether a text is a trajectory of an earlier version than baselines are written in.
 pub fn is_of_earlier_version(text: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Head {
-        format_version: Value,
-        /// Only what a measurement found has one.
-        kind: Option<IgnoredAny>,
-    }
-    let head: Option<Head> = json::read(without_mark(text)).ok();
-    head.is_some_and(|it| {
-        it.kind.is_none() && (1..FORMAT_VERSION).any(|version| it.format_version == version)
+    read::<Head>(text).is_ok_and(|it| {
+        let is_it = |version: u32| it.format_version.as_ref().is_some_and(|it| *it == version);
+        it.kind.is_none() && (1..FORMAT_VERSION).any(is_it)
     })
 }
 
-fn version(text: &[u8]) -> Result<Option<Value>, TrajectoryError> {
-    #[derive(Deserialize)]
-    struct Head {
-        format_version: Option<Value>,
-    }
-    let head: Head = json::read(text).map_err(broken)?;
-    Ok(head.format_version)
+/// Whether a text is what a measurement found, and no trajectory.
+pub fn is_measured(text: &[u8]) -> bool {
+    read::<Head>(text).is_ok_and(|it| it.kind.is_some())
 }
 
 /// Reads a trajectory of this version or of one before it, and gets the catalogues that it names.
@@ -186,20 +193,18 @@ pub fn parse(
     text: &[u8],
     named: &dyn Fn(&str) -> Result<ServerCatalogue, TrajectoryError>,
 ) -> Result<Trajectory, TrajectoryError> {
-    let text = without_mark(text);
     // The version first: another version may have changed everything else.
-    match version(text)? {
+    match read::<Head>(text)?.format_version {
         None => Err(TrajectoryError::Invalid(
             "it has no `format_version`".to_owned(),
         )),
         Some(version) if version == FORMAT_VERSION => {
-            let document: TrajectoryDocument<'static, NamedServer> =
-                json::read(text).map_err(broken)?;
+            let document: TrajectoryDocument<'static, NamedServer> = read(text)?;
             document.check().map_err(TrajectoryError::Invalid)?;
             Ok(document.resolved(named)?.into())
         }
         Some(version) if (1..=STANDING_ALONE).any(|it| version == it) => {
-            let document: TrajectoryDocument<'static> = json::read(text).map_err(broken)?;
+            let document: TrajectoryDocument<'static> = read(text)?;
             document.check().map_err(TrajectoryError::Invalid)?;
             Ok(document.into())
         }
@@ -279,7 +284,7 @@ pub fn named_catalogues(text: &[u8]) -> Result<Vec<String>, TrajectoryError> {
         #[serde(default)]
         upstream: Value,
     }
-    let head: Head = json::read(without_mark(text)).map_err(broken)?;
+    let head: Head = read(text)?;
     let all = [&head.catalogue, &head.upstream["catalogue"]];
     let servers = all.into_iter().filter_map(Value::as_array).flatten();
     let names = servers.filter_map(|it| it["catalogue"].as_str());
@@ -299,7 +304,7 @@ pub fn catalogue_to_json(catalogue: &ServerCatalogue) -> String {
 ///
 /// A [`TrajectoryError`] that says what is wrong with it.
 pub fn parse_catalogue(text: &[u8]) -> Result<ServerCatalogue, TrajectoryError> {
-    json::read(without_mark(text)).map_err(broken)
+    read(text)
 }
 
 /// Gets the catalogue of each server by its name.
