@@ -97,4 +97,10 @@ pub mod store;
 pub mod suite;
 
 pub use model::{digits, json, published, text};
-pub use {model, redact, report, score};
+pub use {redact, report, score};
+
+/// What happened, and what is asked.
+pub mod model {
+    pub use crate::scenario_file::model::*;
+    pub use ::model::*;
+}

@@ -14,8 +14,9 @@ use super::kinds::{
 use super::subject::Subject;
 use super::tools;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
-use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText, SchemaSource, TextSource};
+use crate::model::evaluator::{Evaluator, EvaluatorKind, SchemaSource, TextSource};
 use crate::model::placeholder::{Placeholder, placeholders};
+use crate::model::redacted::ShownText;
 use crate::model::ruling::Judge;
 use crate::model::texts;
 use crate::model::trajectory::{Step, Trajectory};
@@ -63,9 +64,9 @@ fn is_hidden(evaluator: &Evaluator) -> bool {
     let mut is_hidden = false;
     evaluator.kind.each_text(&mut |text| {
         let text = match text {
-            EvaluatorText::Words(it) | EvaluatorText::Pattern(it) => it.clone(),
-            EvaluatorText::Value(it) => it.to_string(),
-            EvaluatorText::Object(it) => Value::Object(it.clone()).to_string(),
+            ShownText::Words(it) | ShownText::Name(it) => it.clone(),
+            ShownText::Value(it) => it.to_string(),
+            ShownText::Object(it) => Value::Object(it.clone()).to_string(),
         };
         is_hidden |= placeholders(&text).any(|it| is_nameless(&it));
     });

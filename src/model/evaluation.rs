@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluator::Role;
 use crate::ruling::Judge;
 
 /// What came of one evaluator.
@@ -99,6 +98,27 @@ impl EvaluationStatus {
             Self::Failed => "✗",
             Self::Skipped => "?",
             Self::Error => "!",
+        }
+    }
+}
+
+/// Whether a run fails for an evaluator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "EvaluatorRole", rename_all = "snake_case")]
+pub enum Role {
+    /// It does.
+    #[default]
+    Gating,
+    /// What it finds is only shown.
+    Advisory,
+}
+
+impl Role {
+    /// As scenario files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gating => "gating",
+            Self::Advisory => "advisory",
         }
     }
 }

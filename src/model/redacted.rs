@@ -1,5 +1,8 @@
 //! Values that hold no secrets.
 
+use serde_json::Value;
+
+use crate::Object;
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
@@ -61,4 +64,15 @@ impl From<&'static str> for Redacted<String> {
     fn from(text: &'static str) -> Self {
         Self(Arc::new(text.to_owned()))
     }
+}
+
+/// A text or value that may hold a secret.
+#[derive(Debug)]
+pub enum ShownText<'a> {
+    /// Words, in which something may read like a setting.
+    Words(&'a mut String),
+    /// A name or a pattern: what only reads like a setting is a part of it.
+    Name(&'a mut String),
+    Value(&'a mut Value),
+    Object(&'a mut Object),
 }

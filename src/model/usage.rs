@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Price;
 use crate::number::{MOST_PLACES, fixed, is_at_most, places_apart, tidy};
 
 /// Tokens, each counted once; null where the API does not tell.
@@ -265,10 +264,21 @@ pub fn costs_apart(a: f64, b: f64) -> [String; 2] {
     [fixed(a, places), fixed(b, places)]
 }
 
+/// What a million tokens cost, in whatever currency the scenario counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
+    /// As `input` unless given.
+    pub cache_read: Option<f64>,
+    /// As `input` unless given.
+    pub cache_write: Option<f64>,
+}
+
 #[cfg(test)]
 mod tests {
+    use super::Price;
     use super::{Usage, cost_words, costs_apart};
-    use crate::agent::Price;
 
     #[test]
     fn what_is_unknown_is_not_zero() {

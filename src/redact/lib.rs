@@ -56,6 +56,7 @@ use parking_lot::Mutex;
 
 pub use restore::Unknown;
 pub use secrets::Secrets;
+pub use shown::Shown;
 
 use self::find::Finder;
 use self::hit::{Hit, Name};

@@ -4,65 +4,27 @@ use serde_json::Value;
 
 use super::{Origin, Redactor};
 use model::evaluation::Evaluation;
-use model::evaluator::{Evaluator, EvaluatorText};
-use model::ready::{AtPath, Expected};
-use model::redacted::Redacted;
-use model::scenario::{Criterion, Scenario};
+use model::redacted::{Redacted, ShownText};
 use model::suite::{ScenarioResult, SuiteResult};
 use model::unsteady::TwoAnswers;
 
+/// Something that is made from a file of ours, and may be shown to people.
+pub trait Shown: Clone {
+    /// Visits every text and value in it that may hold a secret.
+    fn each_text(&mut self, visit: &mut dyn FnMut(ShownText<'_>));
+}
+
 impl Redactor {
-    /// A scenario without secrets, to be shown to people, not to be run.
-    pub fn scenario(&self, scenario: &Scenario) -> Redacted<Scenario> {
-        let mut redacted = scenario.clone();
-        let texts = std::iter::once(&mut redacted.name)
-            .chain(&mut redacted.description)
-            .chain(&mut redacted.user_intent)
-            .chain(&mut redacted.turns);
-        texts.for_each(|it| self.words(it));
-        for expected in &mut redacted.expected_trajectory {
-            self.name(&mut expected.tool);
-            self.members(&mut expected.arguments, Origin::Ours);
-            if let Some(expect) = &mut expected.expect {
-                self.expected(expect);
-            }
-        }
-        for criterion in &mut redacted.success_criteria {
-            if let Criterion::Text(text) | Criterion::Says(text) = criterion {
-                self.words(text);
-            }
-        }
-        for evaluator in &mut redacted.evaluators {
-            self.evaluator(evaluator);
-        }
-        Redacted::vouch_for(redacted)
-    }
-
-    /// What an answer must hold.
-    fn expected(&self, expected: &mut Expected) {
-        if let Some(text) = &mut expected.text {
-            self.words(text);
-        }
-        if let Some((_, AtPath::Equals(value))) = &mut expected.at {
-            self.any(value, Origin::Ours, None);
-        }
-    }
-
-    /// All that an evaluator compares with what a run holds, so that a secret in both is the same text.
-    fn evaluator(&self, evaluator: &mut Evaluator) {
-        if let Some(name) = &mut evaluator.name {
-            self.words(name);
-        }
-        evaluator.kind.each_text(&mut |it| match it {
-            EvaluatorText::Words(text) => self.words(text),
-            // What only reads like a setting is a part of the expression.
-            EvaluatorText::Pattern(text) => self.name(text),
-            EvaluatorText::Value(value) => self.any(value, Origin::Ours, None),
-            EvaluatorText::Object(members) => self.members(members, Origin::Ours),
+    /// Something without secrets, to be shown to people, not to be run. What is compared with a run is the same text there and here.
+    pub fn shown<T: Shown>(&self, thing: &T) -> Redacted<T> {
+        let mut redacted = thing.clone();
+        redacted.each_text(&mut |it| match it {
+            ShownText::Words(text) => self.words(text),
+            ShownText::Name(text) => self.name(text),
+            ShownText::Value(value) => self.any(value, Origin::Ours, None),
+            ShownText::Object(members) => self.members(members, Origin::Ours),
         });
-        for inner in evaluator.kind.inner_mut() {
-            self.evaluator(inner);
-        }
+        Redacted::vouch_for(redacted)
     }
 
     /// What evaluators found, without what may be left of secrets in words that are not of the run itself.

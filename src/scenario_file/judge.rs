@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::agent::{ModelAgent, ModelApi, Temperature};
 use crate::model::judge::{JudgeSettings, LlmJudge, MAX_INPUT_CHARS, VerdictForm};
-use crate::model::scenario::Place;
+use crate::model::places::Place;
 use crate::scenario_file::agent::model::{ApiWord, PriceSection, TemperatureSection, check_body};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::template::{Given, Template, given_pairs, marked_names};

@@ -40,6 +40,7 @@ mod judge;
 mod load;
 mod measured;
 mod mock;
+pub mod model;
 mod scenario;
 mod servers;
 mod suites;

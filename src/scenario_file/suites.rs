@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::model::hook::Hook;
-use crate::model::scenario::Place;
+use crate::model::places::Place;
 use crate::model::suite_file::{
     Around, Bounds, Gates, Quarantined, Retries, Said, SaidBelow, SuiteFile,
 };

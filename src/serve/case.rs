@@ -11,7 +11,8 @@ use super::wire::case::{
 };
 use super::{Options, Problem, programs};
 use crate::model::agent::{ApiKey, MAX_STEPS, ModelAgent, ModelApi, Temperature};
-use crate::model::evaluator::{CallPattern, Evaluator, EvaluatorKind, Role, ToolCalls, WantedCall};
+use crate::model::evaluation::Role;
+use crate::model::evaluator::{CallPattern, Evaluator, EvaluatorKind, ToolCalls, WantedCall};
 use crate::model::judge::{JudgeSettings, LlmJudge, MAX_INPUT_CHARS, THRESHOLD, VerdictForm};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;

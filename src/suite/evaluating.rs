@@ -10,8 +10,8 @@ use super::run_environment::Around;
 use crate::agent;
 use crate::evaluate::{self, OfferedBefore, Subject};
 use crate::model::catalogue::Catalogue;
+use crate::model::evaluation::Role;
 use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
-use crate::model::evaluator::Role;
 use crate::model::number::apart;
 use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
@@ -72,7 +72,7 @@ pub(crate) fn redacted_scenario(
     trajectory: &Redacted<Trajectory>,
     redactor: &Redactor,
 ) -> Redacted<Scenario> {
-    redactor.scenario(&filled(scenario, trajectory))
+    redactor.shown(&filled(scenario, trajectory))
 }
 
 /// What the evaluators find in a run that still stands, which may be there as it was `said`, too.

@@ -556,7 +556,7 @@ impl SuiteContext {
         let _ = self.hooks(scenario, &mut secrets);
         let _ = self.around(scenario, &mut secrets);
         self.remember(scenario, &secrets);
-        Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
+        Redactor::new(&secrets, &scenario.redaction).shown(scenario)
     }
 }
 

@@ -110,7 +110,12 @@ impl Attempt for Expecting<'_> {
             checks.extend(wrong.iter().map(WrongOutcome::check));
         }
         let compared = patience.spend_on(|is_unwanted| {
-            score::compare_with_expectation(&redacted, &trajectory, self.rules, is_unwanted)
+            score::compare_with_expectation(
+                &redacted.expectation(),
+                &trajectory,
+                self.rules,
+                is_unwanted,
+            )
         });
         let (expectation, mut comparison) = match compared {
             Ok(compared) => compared.unzip(),

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::model::Object;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Problem, RecordCommand};
@@ -211,7 +212,8 @@ pub(crate) fn bind(
             trajectory.refine(|it| it.bindings = score::find_bindings(it));
         }
         if let Some(Agent::Scripted { calls }) = scenario.map(|it| &it.agent) {
-            trajectory.refine(|it| score::leave_out_literals(&mut it.bindings, calls));
+            let calls: Vec<&Object> = calls.iter().map(|call| &call.arguments).collect();
+            trajectory.refine(|it| score::leave_out_literals(&mut it.bindings, &calls));
         }
         match score::with_rules(trajectory, rules) {
             Ok(bindings) => trajectory.refine(|it| it.bindings = bindings),

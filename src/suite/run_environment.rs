@@ -18,7 +18,7 @@ use crate::model::ruling::Ruling;
 use crate::model::scenario::{Scenario, Server};
 use crate::model::trajectory::Trajectory;
 use crate::process::{ChildCommand, printed};
-use crate::published::evaluator::{self, Verdict};
+use crate::published::evaluator::{self, EvaluatedScenario, Verdict};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
@@ -238,7 +238,14 @@ impl AroundRun<'_> {
         let Some((_, hook)) = commands.find(|(it, _)| *it == command.run) else {
             return Err(Unasked::broken("its command is not known"));
         };
-        let input = evaluator::input(self.scenario, self.trajectory);
+        let scenario = EvaluatedScenario {
+            id: self.scenario.id.clone(),
+            name: self.scenario.name.clone(),
+            path: self.scenario.path.display().to_string(),
+            tags: self.scenario.tags.clone(),
+            messages: self.scenario.messages(),
+        };
+        let input = evaluator::input(scenario, self.trajectory);
         let child = ChildCommand {
             env: hook.env.clone(),
             cwd: hook.cwd.clone(),

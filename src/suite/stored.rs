@@ -269,5 +269,5 @@ pub(super) fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scena
     let _ = agents::reach(scenario, &mut secrets);
     all.extend(&secrets);
     all.of_scenario(&scenario.redaction);
-    Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
+    Redactor::new(&secrets, &scenario.redaction).shown(scenario)
 }

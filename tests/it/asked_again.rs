@@ -80,7 +80,7 @@ impl Desk {
         });
         let launch = if let Some(served) = &served {
             Launch::Http {
-                style: model::scenario::HttpStyle::default(),
+                style: mcp_eval::model::scenario::HttpStyle::default(),
                 url: served.url.clone(),
                 headers: Vec::new(),
                 bearer_token: None,

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_eval::model::agent::{Limits, ModelAgent, ModelApi, Price, Temperature, ToolChoice};
+use mcp_eval::model::agent::{Limits, ModelAgent, ModelApi, Temperature, ToolChoice};
 use mcp_eval::model::binding::Source;
 use mcp_eval::model::interactions::{AnswerBlock, ArgumentCondition, MockReply};
 use mcp_eval::model::rules::{ArgumentMatch, Gate, Match, Preset, Responses};
 use mcp_eval::model::scenario::{Agent, Criterion, Pace, Replaying, Scenario, Start, Transport};
+use mcp_eval::model::usage::Price;
 use mcp_eval::scenario_file::{self, Options};
 use serde_json::json;
 use tempfile::TempDir;
@@ -111,7 +112,7 @@ fn every_key_of_servers_hooks_and_containers_arrives() {
     assert_eq!(
         scenario.servers[1].transport,
         Transport::Http {
-            style: model::scenario::HttpStyle::default(),
+            style: mcp_eval::model::scenario::HttpStyle::default(),
             url: "${URL:-http://localhost}/mcp".to_owned(),
             headers: vec![("X-Key".to_owned(), "${KEY}".to_owned())],
             bearer_token_env: Some("TOKEN".to_owned()),

@@ -294,7 +294,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         text_at: None,
         is_test_case: false,
         read_from: Vec::new(),
-        places: model::scenario::Places::default(),
+        places: model::places::Places::default(),
         hash: String::new(),
         name: "Case".to_owned(),
         description: None,
@@ -319,7 +319,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         expected_trajectory: expected.iter().map(call).collect(),
         expects_no_call: false,
         success_criteria: Vec::new(),
-        source: model::source::Source::default(),
+        source: mcp_eval::model::source::Source::default(),
         redaction: Redaction::default(),
         scoring: Rules::default(),
         labels: model::label::Labels::default(),
@@ -347,7 +347,7 @@ fn expectations_are_resolved_against_the_catalogue() {
     ];
     let calls: Vec<(&str, Value, bool)> =
         expected.iter().map(|it| (it.0, json!({}), false)).collect();
-    let expectation = score::expectation(&scenario(&calls), &run);
+    let expectation = score::expectation(&scenario(&calls).expectation(), &run);
     let got: Vec<(Option<&str>, &str)> = expectation
         .calls()
         .map(|it| (it.server.as_deref(), it.tool.as_str()))
@@ -366,7 +366,7 @@ fn a_run_is_compared_with_what_its_scenario_expects() {
     let overall = |expected: (&str, Value, bool), made: Value| {
         let run = trajectory(&[made]);
         score::compare(
-            &score::expectation(&scenario(&[expected]), &run),
+            &score::expectation(&scenario(&[expected]).expectation(), &run),
             &run,
             &rules,
         )

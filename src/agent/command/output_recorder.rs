@@ -6,7 +6,8 @@ use std::time::Instant;
 use super::names::Names;
 use super::stream::events::{AgentEvent, Stream, Verdict};
 use super::stream::stream;
-use crate::model::agent::{CommandFormat, Price};
+use crate::model::agent::CommandFormat;
+use crate::model::usage::Price;
 use crate::run::{Announced, Conversation, ReportedRequest, Stop};
 
 /// Reads what an agent prints and records it in the conversation.

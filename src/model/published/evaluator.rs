@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::json;
 use crate::published::trajectory;
 use crate::redacted::Redacted;
-use crate::scenario::Scenario;
 use crate::trajectory::Trajectory;
 
 /// The version of what a program is given.
@@ -29,15 +28,15 @@ struct EvaluatorInput {
 
 /// The scenario that was run.
 #[derive(Debug, Serialize, JsonSchema)]
-struct EvaluatedScenario {
+pub struct EvaluatedScenario {
     /// Path below the scenarios folder, without extension.
-    id: String,
-    name: String,
+    pub id: String,
+    pub name: String,
     /// The scenario file, as the user named it.
-    path: String,
-    tags: Vec<String>,
+    pub path: String,
+    pub tags: Vec<String>,
     /// What the user said, message by message.
-    messages: Vec<String>,
+    pub messages: Vec<String>,
 }
 
 /// What such a program writes to its stdout.
@@ -60,17 +59,11 @@ pub struct Verdict {
 }
 
 /// What a program is given of a run, as JSON text.
-pub fn input(scenario: &Redacted<Scenario>, run: &Redacted<Trajectory>) -> String {
+pub fn input(scenario: EvaluatedScenario, run: &Redacted<Trajectory>) -> String {
     let text = trajectory::to_json(run);
     json::pretty(&EvaluatorInput {
         format_version: FORMAT_VERSION,
-        scenario: EvaluatedScenario {
-            id: scenario.id.clone(),
-            name: scenario.name.clone(),
-            path: scenario.path.display().to_string(),
-            tags: scenario.tags.clone(),
-            messages: scenario.messages(),
-        },
+        scenario,
         // What was just written can be read.
         trajectory: json::read(text.as_bytes()).unwrap_or_default(),
     })

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{Conversation, milliseconds};
-use crate::model::agent::Price;
 use crate::model::number::tidy;
+use crate::model::usage::Price;
 use crate::model::usage::{Attempt, ModelRequest, Usage, tokens, total_cost, total_usage};
 use crate::run::limits::Stop;
 use crate::run::ports::Progress;
@@ -182,7 +182,7 @@ fn share_out(requests: &mut [ModelRequest], cost: f64) {
 #[cfg(test)]
 mod tests {
     use super::settle;
-    use crate::model::agent::Price;
+    use crate::model::usage::Price;
     use crate::model::usage::{ModelRequest, Usage, total_cost, total_usage};
 
     fn usage(input: u64, output: u64) -> Usage {

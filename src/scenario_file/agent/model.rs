@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::agent::{ModelAgent, ModelApi, Price, Temperature, ToolChoice};
+use crate::model::agent::{ModelAgent, ModelApi, Temperature, ToolChoice};
+use crate::model::usage::Price;
 
 use crate::scenario_file::decode::template::{Given, Template, given_pairs};
 use crate::scenario_file::decode::values::{Amount, Count, Timeout, Word, number};

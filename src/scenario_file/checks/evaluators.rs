@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::model::agent::CommandFormat;
 use crate::model::container::{Mount, ONLY_CONTAINER, UNSEEN, place_in_memory};
-use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot, Role, SchemaSource, TextSource};
+use crate::model::evaluation::Role;
+use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot, SchemaSource, TextSource};
 use crate::model::scenario::{Agent, Server};
 use crate::scenario_file::decode::At;
 use crate::scenario_file::evaluators::EvaluatorSection;

@@ -7,10 +7,10 @@ use super::hash::scenario_hash;
 use crate::model::agent::{ModelAgent, ModelApi};
 use crate::model::hook::Hook;
 use crate::model::label::Labels;
+use crate::model::places::Place;
+use crate::model::places::Places;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{
-    Agent, Place, Places, Replaying, SaidBy, Scenario, ScriptedCall, Server, Timeouts,
-};
+use crate::model::scenario::{Agent, Replaying, SaidBy, Scenario, ScriptedCall, Server, Timeouts};
 use crate::scenario_file::agent::script::{CallSection, ExpectedSection};
 use crate::scenario_file::agent::section::{AgentKind, AgentSection, replaying};
 use crate::scenario_file::decode::values::Timeout;

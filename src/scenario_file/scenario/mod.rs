@@ -2,8 +2,9 @@
 //!
 //! - `from_document`: the scenario as a whole, and its agent.
 //! - `measurement`: what it measures, where it is about no conversation.
-//! - `hash`: what tells one experiment from another.
+//! - `hash`: what tells one experiment from another. `shown`: what of it may hold secrets.
 
 pub(super) mod from_document;
 pub(super) mod hash;
 mod measurement;
+mod shown;

@@ -8,9 +8,9 @@ use crate::work::Cancelled;
 use model::catalogue::Catalogue;
 use model::change::{Change, ChangeKind, What};
 use model::comparison::{Comparison, Loss, LossOf, Pair, Row};
+use model::expected::Expectation;
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Responses, Rules};
-use model::scenario::Scenario;
 use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 use model::{Object, digits};
 
@@ -30,12 +30,12 @@ const NAMED: usize = 20;
 ///
 /// [`Cancelled`] when `is_unwanted` was true before the end.
 pub fn compare_with_expectation(
-    scenario: &Scenario,
+    expected: &Expectation<'_>,
     current: &Trajectory,
     rules: &Rules,
     is_unwanted: &dyn Fn() -> bool,
 ) -> Result<Option<(Trajectory, Comparison)>, Cancelled> {
-    if scenario.expected_trajectory.is_empty() {
+    if expected.calls.is_empty() {
         return Ok(None);
     }
     let rules = Rules {
@@ -44,7 +44,7 @@ pub fn compare_with_expectation(
         strict: false,
         ..rules.clone()
     };
-    let expectation = expectation(scenario, current);
+    let expectation = expectation(expected, current);
     let sides = (answered(&expectation), answered(current));
     let mut comparison = compare_until(&sides.0, &sides.1, &rules, is_unwanted)?;
     comparison.changes.retain_mut(is_deviation);
@@ -208,20 +208,20 @@ fn name(call: &ToolCall) -> String {
 ///
 /// Tool names are resolved against the servers of the run's catalogue. Each call has an empty answer, an error where
 /// one is expected. Everything else is the run's own, so that neither drift nor durations differ.
-pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
+pub fn expectation(expected: &Expectation<'_>, current: &Trajectory) -> Trajectory {
     let mut made: HashMap<String, VecDeque<&ToolCall>> = HashMap::new();
     for call in current.calls() {
         made.entry(call.full_name()).or_default().push_back(call);
     }
     let mut resolved: HashMap<&str, (String, String)> = HashMap::new();
-    let expected = scenario.expected_trajectory.iter().map(|expected| {
-        let names = resolved.entry(&expected.tool);
+    let calls = expected.calls.iter().map(|expected| {
+        let names = resolved.entry(expected.tool);
         let (server, tool) = names
-            .or_insert_with(|| resolve(&expected.tool, &current.catalogue))
+            .or_insert_with(|| resolve(expected.tool, &current.catalogue))
             .clone();
         let mut next = made.get_mut(&format!("mcp__{server}__{tool}"));
         let front = next.as_ref().and_then(|it| it.front().copied());
-        let wanted = scenario.expects_arguments(expected);
+        let wanted = expected.arguments;
         // A call whose arguments may be any has those of the run's next call of its tool.
         let mut arguments = match (wanted, front) {
             (Some(wanted), _) => wanted.clone(),
@@ -247,11 +247,11 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
         }))
     });
     Trajectory {
-        scenario: scenario.id.clone(),
-        name: scenario.name.clone(),
-        scenario_hash: Some(scenario.hash.clone()),
+        scenario: expected.scenario.to_owned(),
+        name: expected.name.to_owned(),
+        scenario_hash: Some(expected.hash.to_owned()),
         catalogue: current.catalogue.clone(),
-        ..Trajectory::new(current.stamp.clone(), expected.collect())
+        ..Trajectory::new(current.stamp.clone(), calls.collect())
     }
 }
 

@@ -135,7 +135,12 @@ pub(crate) fn from_expectation(
     patience: &Patience,
 ) -> Result<Vec<String>, Stopped> {
     let compared = patience.spend_on(|is_unwanted| {
-        score::compare_with_expectation(scenario, trajectory, &scenario.scoring, is_unwanted)
+        score::compare_with_expectation(
+            &scenario.expectation(),
+            trajectory,
+            &scenario.scoring,
+            is_unwanted,
+        )
     })?;
     let Some((expectation, comparison)) = compared else {
         return Ok(Vec::new());

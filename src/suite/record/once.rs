@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::clients::breaks_clients;
 use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
 use super::learned::{disagreement, learned_notes, learned_places};
+use crate::model::Object;
 use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
@@ -239,7 +240,8 @@ async fn learn(
     }
     trajectory.refine(|it| learned.keep_in(it));
     if let Agent::Scripted { calls } = &scenario.agent {
-        trajectory.refine(|it| score::leave_out_literals(&mut it.bindings, calls));
+        let calls: Vec<&Object> = calls.iter().map(|call| &call.arguments).collect();
+        trajectory.refine(|it| score::leave_out_literals(&mut it.bindings, &calls));
     }
     // Of a take that found what another left behind, or that is the odd one, nothing was learned.
     if learned.left_behind.is_some() {

@@ -197,7 +197,7 @@ impl Asks for McpAt {
             let target = Target {
                 name: "proxy".to_owned(),
                 launch: Launch::Http {
-                    style: model::scenario::HttpStyle::default(),
+                    style: mcp_eval::model::scenario::HttpStyle::default(),
                     url: self.0.clone(),
                     headers: Vec::new(),
                     bearer_token: None,

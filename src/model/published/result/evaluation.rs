@@ -5,8 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evaluation::Role;
 use crate::evaluation::{Evaluation, EvaluationStatus};
-use crate::evaluator::Role;
 use crate::number::{apart, fixed};
 use crate::pending::Found;
 

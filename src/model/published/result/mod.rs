@@ -33,8 +33,8 @@ pub use crate::comparison::{
 };
 pub use crate::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use crate::drift::Drift;
+pub use crate::evaluation::Role;
 pub use crate::evaluation::{Evaluation, EvaluationStatus};
-pub use crate::evaluator::Role;
 pub use crate::experiment::{CauseCall, ExperimentPart};
 pub use crate::interval::Interval;
 pub use crate::reason::{Answered, Grouped, Reason, ReasonKind, Why};

@@ -15,8 +15,8 @@ mod place;
 
 use std::collections::HashSet;
 
+use model::Object;
 use model::binding::{Binding, BindingRule, Source};
-use model::scenario::ScriptedCall;
 use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 pub(crate) use extract::{replaced, stands_alone, text_of};
@@ -66,10 +66,10 @@ pub fn with_rules(
 }
 
 /// Takes out the bindings of arguments that a script writes out: that an answer holds the same is chance.
-pub fn leave_out_literals(bindings: &mut Vec<Binding>, script: &[ScriptedCall]) {
+pub fn leave_out_literals(bindings: &mut Vec<Binding>, script: &[&Object]) {
     bindings.retain(|it| {
         let scripted = it.call.checked_sub(1).and_then(|index| script.get(index));
-        let argument = scripted.and_then(|call| value_at(&call.arguments, &it.path));
+        let argument = scripted.and_then(|arguments| value_at(arguments, &it.path));
         argument.is_none_or(|argument| {
             let refers = argument
                 .as_str()

@@ -192,7 +192,7 @@ async fn keep(
     let kept = async {
         // First without its calls: they are written with what is learned by playing it.
         let scenario = write_scenario(&session)?;
-        let redacted = redactor.scenario(&scenario);
+        let redacted = redactor.shown(&scenario);
         trajectory.refine(|it| {
             it.scenario.clone_from(&redacted.id);
             it.name.clone_from(&redacted.name);
@@ -328,7 +328,7 @@ async fn keep_result(
     let recorded = ScenarioResult {
         duration_ms: trajectory.duration_ms,
         current: Some(Arc::new(trajectory)),
-        ..result(&redactor.scenario(scenario), Status::Recorded)
+        ..result(&redactor.shown(scenario), Status::Recorded)
     };
     let took = Timestamp::now().duration_since(started_at);
     let suite = redactor.suite(SuiteResult {

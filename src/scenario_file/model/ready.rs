@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::Object;
-use crate::json_path::JsonPath;
-use crate::rules::Rules;
+use crate::model::Object;
+use crate::model::json_path::JsonPath;
+use crate::model::rules::Rules;
 
 /// What must hold before a run begins.
 #[derive(Debug, Clone, PartialEq)]

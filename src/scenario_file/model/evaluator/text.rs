@@ -1,6 +1,7 @@
 //! Texts that a run must hold, or must not.
 
-use super::compared::{EvaluatorText, quoted};
+use super::compared::quoted;
+use crate::model::redacted::ShownText;
 
 /// A text is looked for in what was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,11 +72,11 @@ impl TextMatch {
         }
     }
 
-    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(EvaluatorText<'_>)) {
+    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(ShownText<'_>)) {
         match self {
-            Self::Regex(pattern) => visit(EvaluatorText::Pattern(pattern)),
+            Self::Regex(pattern) => visit(ShownText::Name(pattern)),
             Self::Contains(text) | Self::Equals(text) | Self::StartsWith(text) => {
-                visit(EvaluatorText::Words(text));
+                visit(ShownText::Words(text));
             }
         }
     }

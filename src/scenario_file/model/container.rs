@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::ready::Ready;
-use crate::source::Prepare;
+use crate::scenario_file::model::ready::Ready;
+use crate::scenario_file::model::source::Prepare;
 
 /// What the only container of a scenario is called where one must be named: the section that describes it.
 pub const ONLY_CONTAINER: &str = "docker";

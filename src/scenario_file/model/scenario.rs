@@ -5,21 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Object;
-use crate::agent::{CommandAgent, Limits, ModelAgent, Price};
-use crate::binding::BindingRule;
-use crate::cell::Cell;
-use crate::container::Container;
-use crate::evaluator::Evaluator;
-use crate::hook::Hook;
-use crate::interactions::DeclaredServer;
-use crate::judge::JudgeSettings;
-use crate::label::Labels;
-use crate::measurement::Measurement;
-use crate::ready::{Expected, Ready, Until};
-use crate::redaction::Redaction;
-use crate::rules::Rules;
-use crate::source::Source;
+use crate::model::Object;
+use crate::model::binding::BindingRule;
+use crate::model::cell::Cell;
+use crate::model::expected::{self, Expectation};
+use crate::model::label::Labels;
+use crate::model::places::Places;
+use crate::model::redaction::Redaction;
+use crate::model::rules::Rules;
+use crate::model::usage::Price;
+use crate::scenario_file::model::agent::{CommandAgent, Limits, ModelAgent};
+use crate::scenario_file::model::container::Container;
+use crate::scenario_file::model::evaluator::Evaluator;
+use crate::scenario_file::model::hook::Hook;
+use crate::scenario_file::model::interactions::DeclaredServer;
+use crate::scenario_file::model::judge::JudgeSettings;
+use crate::scenario_file::model::measurement::Measurement;
+use crate::scenario_file::model::ready::{Expected, Ready, Until};
+use crate::scenario_file::model::source::Source;
 
 /// One thing a user wants from the servers, and what is expected of it. The default is empty and disabled.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,36 +101,6 @@ pub struct Scenario {
     pub labels: Labels,
     pub timeouts: Timeouts,
     pub limits: Limits,
-}
-
-/// Where in its own file a scenario says what; `None` of what it gets from defaults.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
-    /// Its name.
-    pub name: Option<Place>,
-    /// Each of its success criteria.
-    pub criteria: Vec<Option<Place>>,
-    /// Each call of `expected_trajectory`.
-    pub expected: Vec<Option<Place>>,
-    /// Each call that a scripted agent plays, or would where another one is asked.
-    pub script: Vec<Option<Place>>,
-    /// How a search that is measured is asked.
-    pub search: Option<Place>,
-}
-
-/// A place in a file, counted from 1, the column in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    pub line: usize,
-    pub column: usize,
-}
-
-impl Places {
-    /// The line of what has this index in one of the lists.
-    pub fn line_of(list: &[Option<Place>], index: usize) -> Option<usize> {
-        let place = list.get(index)?;
-        place.map(|it| it.line)
-    }
 }
 
 /// A server as the scenario names it.
@@ -419,6 +392,24 @@ impl Scenario {
     pub fn expects_arguments<'a>(&self, call: &'a ExpectedCall) -> Option<&'a Object> {
         let may_have_any = call.is_open && self.agent.decides();
         (!may_have_any).then_some(&call.arguments)
+    }
+
+    /// The calls that it expects, to be compared with those of a run.
+    pub fn expectation(&self) -> Expectation<'_> {
+        let calls = self
+            .expected_trajectory
+            .iter()
+            .map(|call| expected::Expected {
+                tool: &call.tool,
+                arguments: self.expects_arguments(call),
+                is_error: call.is_error,
+            });
+        Expectation {
+            scenario: &self.id,
+            name: &self.name,
+            hash: &self.hash,
+            calls: calls.collect(),
+        }
     }
 
     /// What the user says, message by message.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::agent::ModelAgent;
+use crate::scenario_file::model::agent::ModelAgent;
 
 /// How a judge is reached and asked.
 #[derive(Debug, Clone, PartialEq)]

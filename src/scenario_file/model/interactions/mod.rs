@@ -6,8 +6,8 @@ mod response;
 
 use serde_json::Value;
 
-use crate::Object;
-use crate::placeholder::Alike;
+use crate::model::Object;
+use crate::model::placeholder::Alike;
 
 pub use llm::{
     LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply, LlmStop,

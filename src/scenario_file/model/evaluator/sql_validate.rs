@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Number, Value};
 
-use super::compared::{self, EvaluatorText, quoted};
-use crate::Object;
+use super::compared::{self, quoted};
+use crate::model::Object;
+use crate::model::redacted::ShownText;
 
 /// A database is asked one query, and what it answers is compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,19 +79,19 @@ impl WantedRows {
 }
 
 impl SqlValidate {
-    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(EvaluatorText<'_>)) {
+    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(ShownText<'_>)) {
         let wanted = &mut self.wanted;
         if let Some(value) = &mut wanted.equals {
-            visit(EvaluatorText::Value(value));
+            visit(ShownText::Value(value));
         }
         for row in wanted.rows.iter_mut().flatten() {
             match row {
                 WantedRow::Values(values) => {
                     for value in values {
-                        visit(EvaluatorText::Value(value));
+                        visit(ShownText::Value(value));
                     }
                 }
-                WantedRow::Named(columns) => visit(EvaluatorText::Object(columns)),
+                WantedRow::Named(columns) => visit(ShownText::Object(columns)),
             }
         }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::response::ArgumentCondition;
-use crate::Object;
-use crate::usage::Usage;
+use crate::model::Object;
+use crate::model::usage::Usage;
 
 /// The member of an answer's body in which the stand-in says which interaction of its script comes next, counted from 1; absent behind the last.
 pub const NEXT: &str = "x_next_interaction";

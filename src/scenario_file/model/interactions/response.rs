@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::Object;
+use crate::model::Object;
 
 use super::reference::Reference;
 

@@ -14,10 +14,10 @@ mod tool_calls;
 mod within;
 
 pub use self::command::CommandEvaluator;
-pub use self::compared::{AnswerOf, EvaluatorText};
+pub use self::compared::AnswerOf;
 pub use self::exact_match::{ExactMatch, Likeness};
 pub use self::file::{FileEvaluator, FilePlace, FileRoot};
-pub use self::kind::{Evaluator, EvaluatorKind, KINDS, KindWords, Role};
+pub use self::kind::{Evaluator, EvaluatorKind, KINDS, KindWords};
 pub use self::schema_validate::{SchemaSource, SchemaValidate};
 pub use self::sql_validate::{SqlQuestion, SqlValidate, WantedRow, WantedRows};
 pub use self::text::{TextEvaluator, TextMatch, TextSource};

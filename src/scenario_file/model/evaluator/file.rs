@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::compared::EvaluatorText;
 use super::text::TextMatch;
+use crate::model::redacted::ShownText;
 
 /// What is said of a file after the run.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub enum FileRoot {
 }
 
 impl FileEvaluator {
-    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(EvaluatorText<'_>)) {
+    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(ShownText<'_>)) {
         if let Some(text) = &mut self.text {
             text.each_text(visit);
         }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Object;
+use crate::model::Object;
+use crate::model::usage::Price;
 
 /// How a model is reached and asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,17 +86,6 @@ pub enum ToolChoice {
     Required,
     /// This tool, by the name agents use.
     Tool(String),
-}
-
-/// What a million tokens cost, in whatever currency the scenario counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Price {
-    pub input: f64,
-    pub output: f64,
-    /// As `input` unless given.
-    pub cache_read: Option<f64>,
-    /// As `input` unless given.
-    pub cache_write: Option<f64>,
 }
 
 /// An agent that is a program of its own, with an MCP client in it.

@@ -2,18 +2,6 @@
 
 use serde_json::Value;
 
-use crate::Object;
-
-/// A text or value of an evaluator that is compared with what a run holds, and so must be without secrets as that is.
-#[derive(Debug)]
-pub enum EvaluatorText<'a> {
-    Words(&'a mut String),
-    /// A regular expression.
-    Pattern(&'a mut String),
-    Value(&'a mut Value),
-    Object(&'a mut Object),
-}
-
 /// Answers of a run: by tool, by number, or all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerOf {

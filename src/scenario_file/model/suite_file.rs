@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 
-use crate::hook::Hook;
-use crate::scenario::Place;
-use crate::trouble::Trouble;
+use crate::model::places::Place;
+use crate::model::trouble::Trouble;
+use crate::scenario_file::model::hook::Hook;
 
 /// What a suite file says.
 #[derive(Debug, Clone, Default, PartialEq)]

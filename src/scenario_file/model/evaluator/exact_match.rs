@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::compared::{AnswerOf, value};
-use crate::json_path::JsonPath;
+use crate::model::json_path::JsonPath;
 
 /// An answer, or the agent's last words, is compared with a value.
 #[derive(Debug, Clone, PartialEq)]

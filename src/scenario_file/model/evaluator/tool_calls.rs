@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::compared::EvaluatorText;
-use crate::Object;
-use crate::json_path::JsonPath;
+use crate::model::Object;
+use crate::model::json_path::JsonPath;
+use crate::model::redacted::ShownText;
 
 /// What is said of the calls of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -112,16 +112,16 @@ impl ToolCalls {
             .chain(self.prohibited.iter_mut())
     }
 
-    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(EvaluatorText<'_>)) {
+    pub(super) fn each_text(&mut self, visit: &mut dyn FnMut(ShownText<'_>)) {
         for pattern in self.patterns_mut() {
             match &mut pattern.arguments {
                 Some(ArgumentsPattern::Partial(args) | ArgumentsPattern::Exact(args)) => {
-                    visit(EvaluatorText::Object(args));
+                    visit(ShownText::Object(args));
                 }
                 Some(ArgumentsPattern::Regex(args)) => {
                     for value in args.values_mut() {
-                        crate::texts::each_mut(value, &mut |text| {
-                            visit(EvaluatorText::Pattern(text));
+                        crate::model::texts::each_mut(value, &mut |text| {
+                            visit(ShownText::Name(text));
                         });
                     }
                 }
@@ -131,13 +131,13 @@ impl ToolCalls {
                 continue;
             };
             if let Some(text) = &mut answer.contains {
-                visit(EvaluatorText::Words(text));
+                visit(ShownText::Words(text));
             }
             if let Some(value) = &mut answer.equals {
-                visit(EvaluatorText::Value(value));
+                visit(ShownText::Value(value));
             }
             if let Some(pattern) = &mut answer.matches {
-                visit(EvaluatorText::Pattern(pattern));
+                visit(ShownText::Name(pattern));
             }
         }
     }

@@ -1,10 +1,7 @@
 //! An evaluator, and the kinds there are.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::command::CommandEvaluator;
-use super::compared::{AnswerOf, EvaluatorText, quoted};
+use super::compared::{AnswerOf, quoted};
 use super::exact_match::ExactMatch;
 use super::file::{FileEvaluator, FilePlace};
 use super::schema_validate::{SchemaSource, SchemaValidate};
@@ -12,7 +9,9 @@ use super::sql_validate::SqlValidate;
 use super::text::{TextEvaluator, TextSource};
 use super::tool_calls::ToolCalls;
 use super::within::{TraceNoErrors, Within};
-use crate::judge::LlmJudge;
+use crate::model::evaluation::Role;
+use crate::model::redacted::ShownText;
+use crate::scenario_file::model::judge::LlmJudge;
 use sha2::{Digest as _, Sha256};
 
 /// One check on a run.
@@ -28,27 +27,6 @@ pub struct Evaluator {
     /// `FILE:LINE` where another file than the scenario's own says it.
     pub said_in: Option<String>,
     pub kind: EvaluatorKind,
-}
-
-/// Whether a run fails for an evaluator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename = "EvaluatorRole", rename_all = "snake_case")]
-pub enum Role {
-    /// It does.
-    #[default]
-    Gating,
-    /// What it finds is only shown.
-    Advisory,
-}
-
-impl Role {
-    /// As scenario files spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gating => "gating",
-            Self::Advisory => "advisory",
-        }
-    }
 }
 
 impl Evaluator {
@@ -279,16 +257,16 @@ impl EvaluatorKind {
     }
 
     /// Visits all that is compared with what a run holds, but for what stands in evaluators within.
-    pub fn each_text(&mut self, visit: &mut dyn FnMut(EvaluatorText<'_>)) {
+    pub fn each_text(&mut self, visit: &mut dyn FnMut(ShownText<'_>)) {
         match self {
             Self::Text(it) => it.wanted.each_text(visit),
-            Self::ExactMatch(it) => visit(EvaluatorText::Value(&mut it.value)),
+            Self::ExactMatch(it) => visit(ShownText::Value(&mut it.value)),
             Self::ToolCalls(it) => it.each_text(visit),
             Self::SqlValidate(it) => it.each_text(visit),
             Self::File(it) => it.each_text(visit),
             Self::LlmJudge(it) => {
                 for text in it.texts_mut() {
-                    visit(EvaluatorText::Words(text));
+                    visit(ShownText::Words(text));
                 }
             }
             Self::SchemaValidate(_)
