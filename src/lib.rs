@@ -96,11 +96,6 @@ pub mod sql;
 pub mod store;
 pub mod suite;
 
-pub use model::{digits, json, published, text};
+pub use ::model::{digits, json, published, text};
+pub use scenario_file::model;
 pub use {redact, report, score};
-
-/// What happened, and what is asked.
-pub mod model {
-    pub use crate::scenario_file::model::*;
-    pub use ::model::*;
-}

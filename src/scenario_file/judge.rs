@@ -10,9 +10,11 @@ use crate::model::judge::{JudgeSettings, LlmJudge, MAX_INPUT_CHARS, VerdictForm}
 use crate::model::places::Place;
 use crate::scenario_file::agent::model::{ApiWord, PriceSection, TemperatureSection, check_body};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
-use crate::scenario_file::decode::template::{Given, Template, given_pairs, marked_names};
+use crate::scenario_file::decode::template::{Given, Template};
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, Named, choice, section, shapes};
+use crate::scenario_file::decode::{
+    At, Decode, Field, NO_HINT, Named, Plain, choice, section, shapes,
+};
 use crate::scenario_file::evaluators::llm_judge::StandardKeys;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
 use crate::scenario_file::yaml::node::Node;
@@ -105,7 +107,7 @@ fn check_judge(judge: &JudgeKeys, _: Mark, findings: &mut Findings) {
 
 impl JudgeSection {
     /// How the judge is asked; `None` where the section does not say which model.
-    pub(super) fn settings(&self) -> Option<JudgeSettings> {
+    pub(super) fn settings(&self, findings: &Findings) -> Option<JudgeSettings> {
         let forms = |it: &FormKeys| {
             let api = it.api.map_or(ModelApi::OpenAiChat, |it| it.0);
             (api, it.answer.map_or(VerdictForm::ToolCall, |it| it.0))
@@ -125,30 +127,25 @@ impl JudgeSection {
         };
         let all = &self.all;
         let defaults = ModelAgent::new(api, &all.model.given()?.0);
-        let whole = |it: Count| usize::try_from(it.0).unwrap_or(usize::MAX);
         Some(JudgeSettings {
             asked: ModelAgent {
-                base_url: base_url.map(|it| it.0.clone()),
-                api_key_env: all.api_key_env.as_ref().map(|it| it.0.clone()),
+                base_url: base_url.map(|it| it.plain(findings)),
+                api_key_env: all.api_key_env.plain(findings),
                 system: all.system.clone(),
                 temperature: all.temperature.map_or(Temperature::Unset, |it| it.0),
-                max_tokens: all.max_tokens.map(|it| it.0),
+                max_tokens: all.max_tokens.plain(findings),
                 timeout: all.timeout.map_or(defaults.timeout, |it| it.0),
-                extra_headers: given_pairs(all.extra_headers.as_ref()),
-                extra_body: (all.extra_body.as_ref())
-                    .map(|it| it.value.clone())
-                    .unwrap_or_default(),
-                price: all.price.as_ref().map(PriceSection::price),
+                extra_headers: all.extra_headers.plain(findings).unwrap_or_default(),
+                extra_body: all.extra_body.plain(findings).unwrap_or_default(),
+                price: all.price.plain(findings),
                 ..defaults
             },
             form,
-            max_input_chars: all.max_input_chars.map_or(MAX_INPUT_CHARS, whole),
+            max_input_chars: all
+                .max_input_chars
+                .plain(findings)
+                .unwrap_or(MAX_INPUT_CHARS),
         })
-    }
-
-    /// The names of values that are marked as secret.
-    pub(super) fn marked(&self) -> Vec<String> {
-        marked_names(self.all.extra_headers.as_ref()).collect()
     }
 }
 
@@ -192,14 +189,16 @@ fn read_judge(path: &Path, findings: &mut Findings) -> Option<LoadedJudge> {
         let message = "must be the only key";
         return findings.refuse(entry.key_at, message, NO_HINT);
     }
-    loaded(&JudgeSection::decode(section, findings)?)
+    loaded(&JudgeSection::decode(section, findings)?, findings)
 }
 
 /// The judge that a section describes.
-pub(super) fn loaded(section: &JudgeSection) -> Option<LoadedJudge> {
+pub(super) fn loaded(section: &JudgeSection, findings: &Findings) -> Option<LoadedJudge> {
+    let mut marked = Vec::new();
+    section.marked(&mut |name| marked.push(name.to_owned()));
     Some(LoadedJudge {
-        settings: section.settings()?,
-        marked: section.marked(),
+        settings: section.settings(findings)?,
+        marked,
     })
 }
 
@@ -245,15 +244,15 @@ shapes! {
 
 section! {
     /// A call and its answer.
-    ExampleCallSection {
+    ExampleCallSection => ExampleCall {
         /// The tool.
-        tool: Word,
+        tool: Word as String,
         /// The arguments.
-        args: Option<Object>,
+        args: Option<Object> as Object = Object::new(),
         /// What was answered: a text, or JSON.
-        answer: Option<Value>,
+        answer: Option<Value> as Value = Value::Null,
         /// The call failed.
-        is_error: Option<bool>,
+        is_error: Option<bool> as bool = false,
     }
 }
 
@@ -287,15 +286,6 @@ pub struct JudgeExample {
     pub final_text: Option<String>,
 }
 
-/// A call and its answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExampleCall {
-    pub tool: String,
-    pub arguments: Object,
-    pub answer: Value,
-    pub failed: bool,
-}
-
 /// Reads labelled examples.
 ///
 /// # Errors
@@ -321,7 +311,7 @@ fn read_examples(path: &Path, findings: &mut Findings) -> Option<JudgeExamples> 
     let judge = match &head.judge {
         None => None,
         Some(Field::Wrong) => return None,
-        Some(Field::Given(section)) => Some(loaded(section)?),
+        Some(Field::Given(section)) => Some(loaded(section, findings)?),
     };
     let examples = (1..).zip(head.examples.iter());
     let examples = examples.map(|(number, it)| (it.at, it.example(number, it.at, findings)));
@@ -383,11 +373,9 @@ impl ExampleSection {
         let name = self.name.as_ref();
         let prompt = match &self.prompt {
             None => Vec::new(),
-            Some(PromptSection::One(text)) => vec![text.0.clone()],
-            Some(PromptSection::Several(list)) => list.iter().map(|it| it.0.clone()).collect(),
+            Some(PromptSection::One(text)) => vec![text.plain(findings)],
+            Some(PromptSection::Several(list)) => list.plain(findings),
         };
-        let calls = self.calls.iter().flat_map(|it| it.value.iter());
-        let expected = self.expected_tools.as_ref();
         let file = self.trajectory.as_ref();
         let place = file.map_or(at, |it| it.at);
         JudgeExample {
@@ -400,20 +388,9 @@ impl ExampleSection {
                 column: place.column,
             },
             prompt,
-            expected_tools: expected.map(|it| it.iter().map(|it| it.0.clone()).collect()),
-            calls: calls.map(ExampleCallSection::call).collect(),
-            final_text: self.final_text.as_ref().map(|it| it.0.clone()),
-        }
-    }
-}
-
-impl ExampleCallSection {
-    fn call(&self) -> ExampleCall {
-        ExampleCall {
-            tool: self.tool.0.clone(),
-            arguments: self.args.clone().unwrap_or_default(),
-            answer: self.answer.clone().unwrap_or_default(),
-            failed: self.is_error.unwrap_or(false),
+            expected_tools: self.expected_tools.plain(findings),
+            calls: self.calls.plain(findings).unwrap_or_default(),
+            final_text: self.final_text.plain(findings),
         }
     }
 }

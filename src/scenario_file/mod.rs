@@ -47,6 +47,7 @@ mod suites;
 mod yaml;
 
 pub use agent::section::{needs, reads_prompt, takes};
+pub use decode::plain::{Place, Templates};
 pub use decode::template::{
     CONFIG_FILE, PORT, SOURCE_DIR, mentions, mentions_container, port_name, upstream_url_name,
     url_name,
@@ -54,7 +55,6 @@ pub use decode::template::{
 pub use expand::filling::{
     MissingVariables, expand, expand_command, expand_servers, fill_in, fill_in_config, literal,
 };
-pub use expand::places::{Place, Templates};
 pub use file::document::{json_schema, mock_json_schema};
 pub use judge::{
     ExampleCall, JudgeExample, JudgeExamples, LoadedJudge, judge_examples, judge_file,
@@ -70,6 +70,7 @@ pub use scenario::hash::{Fingerprints, agent_hash, agent_parts, scenario_hash};
 pub use servers::client_config::{
     ClientConfigError, ClientServers, UnreadServer, client_config, client_servers, project_folders,
 };
+pub use servers::hook::Hook;
 pub use servers::server::may_need;
 pub use suites::{
     FOLDER as SUITES, LoadedSuite, SuiteFound, find_suites, suite, suite_json_schema,

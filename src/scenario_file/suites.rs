@@ -7,14 +7,14 @@ use jiff::civil::Date;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::model::hook::Hook;
 use crate::model::places::Place;
-use crate::model::suite_file::{
-    Around, Bounds, Gates, Quarantined, Retries, Said, SaidBelow, SuiteFile,
-};
+use crate::model::suite_file::{Around, Gates, Quarantined, Retries, Said, SaidBelow, SuiteFile};
 use crate::model::trouble::Trouble;
+use crate::scenario_file::Hook;
 use crate::scenario_file::decode::values::{Amount, Count, Fraction, Timeout, Wait, Word};
-use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, Named, choose, schema, section};
+use crate::scenario_file::decode::{
+    At, Decode, Field, NO_HINT, Named, Plain as _, choose, schema, section,
+};
 use crate::scenario_file::file::document::given;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
@@ -98,23 +98,13 @@ section! {
 
 section! {
     /// What the scenarios with a tag must come to together.
-    BoundsSection {
+    BoundsSection => Bounds(Copy, Default) {
         /// The lowest share of them that passes, 0 to 1.
-        min_pass_rate: Option<Fraction>,
+        min_pass_rate: Option<Fraction> as Option<f64>,
         /// What their requests to models may cost together.
-        max_cost: Option<Amount>,
+        max_cost: Option<Amount> as Option<f64>,
         /// How long they may take, one after another.
-        max_duration: Option<Timeout>,
-    }
-}
-
-impl BoundsSection {
-    fn bounds(&self) -> Bounds {
-        Bounds {
-            min_pass_rate: self.min_pass_rate.map(|it| it.0),
-            max_cost: self.max_cost.map(|it| it.0),
-            max_duration: self.max_duration.map(|it| it.0),
-        }
+        max_duration: Option<Timeout> as Option<Duration>,
     }
 }
 
@@ -353,7 +343,7 @@ fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Finding
             all: gates.map(GatesSection::bounds).unwrap_or_default(),
             tags: tag_gates
                 .flat_map(|it| &it.0)
-                .map(|(name, it)| (name.value.clone(), it.bounds()))
+                .map(|(name, it)| (name.value.clone(), it.plain(findings)))
                 .collect(),
         },
         said: said(section),
@@ -399,7 +389,7 @@ fn said(section: &SuiteSection) -> Vec<Said> {
 
 fn hooks(sections: Option<&Vec<HookSection>>, findings: &mut Findings) -> Vec<Hook> {
     let sections = sections.into_iter().flatten();
-    sections.filter_map(|it| it.hook(findings)).collect()
+    sections.map(|it| it.plain(findings)).collect()
 }
 
 /// The JSON Schema (draft 2020-12) of a suite file, made from the types it is read into.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::source;
 use crate::model::container::{Image, MountSource};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, FilePlace, FileRoot};
-use crate::model::hook::Hook;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Prepare;
+use crate::scenario_file::Hook;
 
 /// What a scenario depends on; all paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

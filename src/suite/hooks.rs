@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::settings::Settings;
-use crate::model::hook::Hook;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::Scenario;
@@ -16,6 +15,7 @@ use crate::process::{ChildCommand, Logged};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::scenario_file::Hook;
 use crate::suite::secrets::{options, pairs};
 
 /// How long the commands after a run may still take once the program is asked to stop.

@@ -252,13 +252,13 @@ fn case(example: &JudgeExample, redactor: &Redactor) -> Result<Case, StoreError>
     };
     case.calls.extend(example.calls.iter().map(|it| CaseCall {
         tool: it.tool.clone(),
-        arguments: text(&Value::Object(it.arguments.clone()).to_string()),
+        arguments: text(&Value::Object(it.args.clone()).to_string()),
         answer: match &it.answer {
             Value::Null => String::new(),
             Value::String(answer) => text(answer),
             json => text(&json.to_string()),
         },
-        failed: it.failed,
+        failed: it.is_error,
     }));
     if let Some(words) = &example.final_text {
         case.final_text = Some(text(words));

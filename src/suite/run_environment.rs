@@ -11,7 +11,6 @@ use crate::evaluate::{Left, LeftFile, RunEnvironment, Unasked};
 use crate::model::evaluator::{
     CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion, TextSource,
 };
-use crate::model::hook::Hook;
 use crate::model::judge::LlmJudge;
 use crate::model::redacted::Redacted;
 use crate::model::ruling::Ruling;
@@ -22,6 +21,7 @@ use crate::published::evaluator::{self, EvaluatedScenario, Verdict};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::scenario_file::Hook;
 use crate::sql::{self, Database, Query, Rows};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::left_files::LeftFiles;

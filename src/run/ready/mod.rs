@@ -312,7 +312,7 @@ async fn ask(
         let (server, tool) = routed(call, catalogue)
             .map_err(|why| not_yet(format!("`{}`: {why}", call.tool), vec![listed(catalogue)]))?;
         waiting.state.lock().asking = Some((tool.clone(), Instant::now()));
-        let called = tools.call(&server, &tool, &call.arguments).await;
+        let called = tools.call(&server, &tool, &call.args).await;
         waiting.state.lock().asking = None;
         let Called { outcome, lost } = called;
         if let Some(mut lost) = lost {

@@ -1,6 +1,7 @@
 //! The sections `success_criteria`, what must hold for a run to pass, and `limits`, what ends it as failed.
 
-use crate::model::agent::Limits;
+use std::time::Duration;
+
 use crate::model::scenario::{Agent, Criterion, is_prose};
 use crate::scenario_file::decode::values::{Count, Positive, Timeout, Times, Word};
 use crate::scenario_file::decode::{At, Decode, one_key, section, wrong_kind};
@@ -35,6 +36,12 @@ impl Decode for CriterionSection {
     fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
         if let Self::Evaluator(it) = self {
             it.templates(visit);
+        }
+    }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        if let Self::Evaluator(it) = self {
+            it.marked(visit);
         }
     }
 }
@@ -151,25 +158,21 @@ impl CriterionSection {
 section! {
     /// What ends a run as failed.
     #[expect(clippy::struct_field_names, reason = "the keys are called so")]
-    LimitsSection {
+    LimitsSection => Limits(Copy, Default) {
         /// How many tokens all requests to the model may take together, in and out.
-        max_total_tokens: Option<At<Count>>,
+        max_total_tokens: Option<At<Count>> as Option<u64>,
         /// How many requests to the model there may be; for an agent without one, how many tool calls.
-        max_steps: Option<Count>,
+        max_steps: Option<Count> as Option<u32>,
         /// How long the run may take.
-        max_duration: Option<Timeout>,
+        max_duration: Option<Timeout> as Option<Duration>,
         /// What the requests to the model may cost together, in the currency of `agent.price`.
-        max_cost: Option<At<Positive>>,
+        max_cost: Option<At<Positive>> as Option<f64>,
     }
 }
 
 impl LimitsSection {
-    /// The limits; says so when one of them cannot be kept for want of a price, or because nobody knows what the agent uses.
-    pub(in crate::scenario_file) fn limits(
-        &self,
-        agent: Option<&Agent>,
-        findings: &mut Findings,
-    ) -> Limits {
+    /// Says so when one of the limits cannot be kept for want of a price, or because nobody knows what the agent uses.
+    pub(in crate::scenario_file) fn check(&self, agent: Option<&Agent>, findings: &mut Findings) {
         let command = agent.and_then(Agent::command);
         if command.is_some_and(|it| !it.format.reports_usage()) {
             let tokens = self.max_total_tokens.as_ref().map(At::mark);
@@ -188,12 +191,6 @@ impl LimitsSection {
         {
             let message = "`max_cost` cannot be kept: what the model costs is unknown";
             findings.error(cost.at, message, Some("give `price` under `agent`"));
-        }
-        Limits {
-            max_total_tokens: self.max_total_tokens.as_ref().map(|it| u64::from(it.0)),
-            max_steps: self.max_steps.map(|it| it.0),
-            max_duration: self.max_duration.map(|it| it.0),
-            max_cost: self.max_cost.as_ref().map(|it| it.0),
         }
     }
 }

@@ -6,10 +6,10 @@ use crate::model::Object;
 use crate::model::agent::{ModelAgent, ModelApi, Temperature, ToolChoice};
 use crate::model::usage::Price;
 
-use crate::scenario_file::decode::template::{Given, Template, given_pairs};
+use crate::scenario_file::decode::template::{Given, Template};
 use crate::scenario_file::decode::values::{Amount, Count, Timeout, Word, number};
 use crate::scenario_file::decode::{
-    At, Decode, Field, NO_HINT, Named, choice, choose, only_entry, schema, section,
+    At, Decode, Field, NO_HINT, Named, Plain, choice, choose, only_entry, schema, section,
 };
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -90,26 +90,24 @@ impl ModelKeys {
         &self,
         api: ModelApi,
         tool_choice: Option<&ToolChoiceKeys>,
+        findings: &Findings,
     ) -> Option<ModelAgent> {
         let defaults = ModelAgent::new(api, &self.model.given()?.0);
-        let whole = |it: Count| usize::try_from(it.0).unwrap_or(usize::MAX);
         let tool_choice = tool_choice.and_then(|it| it.tool_choice.as_ref());
         Some(ModelAgent {
-            base_url: self.base_url.as_ref().map(|it| it.0.clone()),
-            api_key_env: self.api_key_env.as_ref().map(|it| it.0.clone()),
+            base_url: self.base_url.plain(findings),
+            api_key_env: self.api_key_env.plain(findings),
             system: self.system.clone(),
             temperature: self.temperature.map_or(defaults.temperature, |it| it.0),
-            max_tokens: self.max_tokens.map(|it| it.0),
+            max_tokens: self.max_tokens.plain(findings),
             max_steps: self.max_steps.map_or(defaults.max_steps, |it| it.0),
             tool_choice: tool_choice.map(|it| it.0.clone()),
             timeout: self.timeout.map_or(defaults.timeout, |it| it.0),
-            tool_timeout: self.tool_timeout.map(|it| it.0),
-            max_result_chars: self.max_result_chars.map(whole),
-            extra_headers: given_pairs(self.extra_headers.as_ref()),
-            extra_body: (self.extra_body.as_ref())
-                .map(|it| it.value.clone())
-                .unwrap_or_default(),
-            price: self.price.as_ref().map(PriceSection::price),
+            tool_timeout: self.tool_timeout.plain(findings),
+            max_result_chars: self.max_result_chars.plain(findings),
+            extra_headers: self.extra_headers.plain(findings).unwrap_or_default(),
+            extra_body: self.extra_body.plain(findings).unwrap_or_default(),
+            price: self.price.plain(findings),
             ..defaults
         })
     }
@@ -180,13 +178,13 @@ schema!(ToolChoiceSection as "ToolChoice", {
     ],
 });
 
-impl PriceSection {
-    pub(in crate::scenario_file) fn price(&self) -> Price {
+impl Plain<Price> for PriceSection {
+    fn plain(&self, findings: &Findings) -> Price {
         Price {
-            input: self.input.0,
-            output: self.output.0,
-            cache_read: self.cache_read.map(|it| it.0),
-            cache_write: self.cache_write.map(|it| it.0),
+            input: self.input.plain(findings),
+            output: self.output.plain(findings),
+            cache_read: self.cache_read.plain(findings),
+            cache_write: self.cache_write.plain(findings),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::model::ready::Expected;
 use crate::model::reference::Reference;
 use crate::model::scenario::{ExpectedCall, FilledText, ScriptedCall};
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Decode, schema, section};
+use crate::scenario_file::decode::{At, Decode, Plain, schema, section};
 use crate::scenario_file::servers::ready::{ExpectSection, UntilSection};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -113,7 +113,7 @@ schema!(ExpectedCalls, |generator| {
 });
 
 impl CallSection {
-    pub(in crate::scenario_file) fn call(&self) -> ScriptedCall {
+    pub(in crate::scenario_file) fn call(&self, findings: &Findings) -> ScriptedCall {
         let args = self.args.clone().unwrap_or_default();
         let until = self.until.as_ref().and_then(|it| it.expect.is_error());
         let is_error = self.is_error.or(until);
@@ -123,7 +123,7 @@ impl CallSection {
             filled: args.filled,
             critical: unless_meant(self.critical, is_error),
             is_error: is_error.unwrap_or(false),
-            until: self.until.as_ref().map(UntilSection::until),
+            until: self.until.plain(findings),
         }
     }
 }
@@ -134,7 +134,7 @@ fn unless_meant(critical: Option<bool>, is_error: Option<bool>) -> Option<bool> 
 }
 
 impl ExpectedSection {
-    pub(in crate::scenario_file) fn expected(&self) -> ExpectedCall {
+    pub(in crate::scenario_file) fn expected(&self, findings: &Findings) -> ExpectedCall {
         let args = self.args.clone().unwrap_or_default();
         ExpectedCall {
             action: self.action.clone(),
@@ -147,7 +147,7 @@ impl ExpectedSection {
             critical: self.critical,
             expect: self.expect().map(|it| Expected {
                 is_error: self.fails(),
-                ..it.expected()
+                ..it.plain(findings)
             }),
         }
     }
@@ -165,7 +165,7 @@ impl ExpectedSection {
     }
 
     /// The call as a script plays it.
-    pub(in crate::scenario_file) fn call(&self) -> ScriptedCall {
+    pub(in crate::scenario_file) fn call(&self, findings: &Findings) -> ScriptedCall {
         let args = self.args.clone().unwrap_or_default();
         ScriptedCall {
             tool: self.tool.0.clone(),
@@ -173,7 +173,7 @@ impl ExpectedSection {
             filled: args.filled,
             critical: unless_meant(self.critical, Some(self.fails())),
             is_error: self.fails(),
-            until: self.until.as_ref().map(|it| it.until()),
+            until: self.until.plain(findings),
         }
     }
 }

@@ -1,22 +1,23 @@
 //! The `agent` section: its kinds, an agent that is a program, and the replay of a baseline.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::model::{ApiKeys, ModelKeys, PriceSection, ToolChoiceKeys};
 use super::script::CallSection;
-use crate::model::agent::{CommandAgent, CommandFormat, PROMPT};
+use crate::model::agent::{CommandFormat, PROMPT};
 use crate::model::binding::{BindingRule, Source};
 use crate::model::scenario::{Pace, Replaying};
+use crate::model::usage::Price;
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::template::{
-    Given, Template, command_line, given_pairs, marked_names,
-};
+use crate::scenario_file::decode::template::{CommandLine, Given, Template};
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, choice, schema, section, shapes, template,
+    At, Decode, NO_HINT, Named, Plain, choice, schema, section, shapes, template,
 };
 use crate::scenario_file::expand::places::any_text;
 use crate::scenario_file::yaml::finding::quoted;
@@ -63,17 +64,6 @@ impl AgentKind {
     pub(in crate::scenario_file) fn may_have_own_tools(&self) -> bool {
         matches!(self, Self::Command(it) if it.tells_of_own_tools())
     }
-
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
-        match self {
-            Self::Command(command) => marked_names(command.env.as_ref()).collect(),
-            Self::Anthropic((_, model)) | Self::OpenAi((_, (_, model))) | Self::Ollama(model) => {
-                marked_names(model.extra_headers.as_ref()).collect()
-            }
-            Self::Scripted(_) | Self::Replay(_) => Vec::new(),
-        }
-    }
 }
 
 choice! {
@@ -88,29 +78,34 @@ choice! {
 
 section! {
     /// What is said of an agent that is a program.
-    CommandKeys, checked by check_command {
+    CommandKeys => CommandAgent(Default), checked by check_command {
         /// The program and its arguments. `${prompt}` is what the user wants, `${mcp_config}` the path of the file that says where the servers are (for Codex, what that file says), `${model}` the model, and other names are environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
-        command: Option<At<Vec<Template>>>,
+        command: Option<CommandLine> as Vec<String> = Vec::new(),
         /// What the command prints; `generic` unless given.
-        format: Option<FormatWord>,
+        format: Option<FormatWord> as CommandFormat = CommandFormat::default(),
         /// The folder the command works in, relative to this file; an empty one, made for the run, unless given. Gemini CLI takes no other.
-        cwd: Option<Template<Word>>,
+        cwd: Option<Template<Word>> as Option<PathBuf>,
         /// Environment variables for the command, besides the few it inherits and those of its `format`'s vendor.
-        env: Option<Named<Given>>,
+        env: Option<Named<Given>> as Vec<(String, String)> = Vec::new(),
         /// The value of `${model}`.
-        model: Option<Template<Word>>,
+        model: Option<ModelName> as Option<String>,
         /// How long the command may take for all of its work.
-        timeout: Option<Timeout>,
+        timeout: Option<Timeout> as Option<Duration>,
         /// How long one tool call may take; overrides that of the scenario.
-        tool_timeout: Option<Timeout>,
+        tool_timeout: Option<Timeout> as Option<Duration>,
         /// What the model costs. Claude Code reckons it in US dollars where this is left out.
-        price: Option<At<PriceSection>>,
+        price: Option<At<PriceSection>> as Option<Price>,
     }
 }
 
-/// Keys that have no effect.
-fn check_command(agent: &CommandKeys, _: Mark, findings: &mut Findings) {
+/// Keys that have no effect, and one that is needed.
+fn check_command(agent: &CommandKeys, at: Mark, findings: &mut Findings) {
     let format = agent.format.map(|it| it.0).unwrap_or_default();
+    if agent.command.is_none() && !format.has_command() {
+        let message = "missing key `command`, which this kind of agent needs";
+        let hint = "list the program and its arguments: `[my-agent, --ask, \"${prompt}\"]`; or name a `format` that has a usual one";
+        findings.error(at, message, Some(hint));
+    }
     if let Some(cwd) = &agent.cwd
         && format.is_configured_by_folder()
     {
@@ -127,40 +122,32 @@ fn check_command(agent: &CommandKeys, _: Mark, findings: &mut Findings) {
     }
 }
 
+/// The name of a model. What it refers to is filled in before the texts that refer to it.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(transparent)]
+pub(in crate::scenario_file) struct ModelName(Template<Word>);
+
+impl Decode for ModelName {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        Decode::decode(node, findings).map(Self)
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        self.0.templates(visit);
+    }
+}
+
+impl Plain<String> for ModelName {
+    fn plain(&self, findings: &Findings) -> String {
+        self.0.plain(findings)
+    }
+}
+
 impl CommandKeys {
     /// Whether what it prints tells of tools of its own.
     pub(super) fn tells_of_own_tools(&self) -> bool {
         let format = self.format.map(|it| it.0).unwrap_or_default();
         format != CommandFormat::Generic
-    }
-
-    /// How the program is started; `None`, after saying so, where the scenario does not say which. `at` is the place of the section.
-    pub(in crate::scenario_file) fn agent(
-        &self,
-        at: Mark,
-        findings: &mut Findings,
-    ) -> Option<CommandAgent> {
-        let format = self.format.map(|it| it.0).unwrap_or_default();
-        let command = match &self.command {
-            Some(command) => command_line(command, findings)?,
-            None if format.has_command() => Vec::new(),
-            None => {
-                let message = "missing key `command`, which this kind of agent needs";
-                let hint = "list the program and its arguments: `[my-agent, --ask, \"${prompt}\"]`; or name a `format` that has a usual one";
-                return findings.refuse(at, message, Some(hint));
-            }
-        };
-        let cwd = self.cwd.as_ref();
-        Some(CommandAgent {
-            command,
-            format,
-            model: self.model.as_ref().map(|it| it.0.clone()),
-            cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
-            env: given_pairs(self.env.as_ref()),
-            timeout: self.timeout.map(|it| it.0),
-            tool_timeout: self.tool_timeout.map(|it| it.0),
-            price: self.price.as_ref().map(|it| it.price()),
-        })
     }
 }
 

@@ -6,8 +6,8 @@ use crate::model::interactions::DeclaredServer;
 use crate::model::rules::Rules;
 use crate::model::scenario::{Server, Transport};
 
-use crate::scenario_file::decode::At;
 use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::decode::{At, Plain as _};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::servers::ready::{ReadyCallSection, ReadySection};
@@ -118,7 +118,7 @@ impl Around<'_> {
                     continue;
                 }
             }
-            if call.call().changes(hint, &self.rules) == Some(true) {
+            if call.plain(findings).changes(hint, &self.rules) == Some(true) {
                 let message = format!(
                     "{} changes something, and would be called before every run",
                     quoted(tool)

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
+use super::plain::{Place, Plain};
 use super::section::{Decode, wrong_kind};
 
 /// A value with its place.
@@ -43,6 +44,14 @@ impl<T: Decode> Decode for At<T> {
 
     fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
         self.value.templates(visit);
+    }
+
+    fn is_secret(&self) -> bool {
+        self.value.is_secret()
+    }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        self.value.marked(visit);
     }
 }
 
@@ -80,6 +89,12 @@ impl<T: Decode> Decode for Field<T> {
             it.templates(visit);
         }
     }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        if let Some(it) = self.given() {
+            it.marked(visit);
+        }
+    }
 }
 
 impl<T: Decode> Decode for Option<T> {
@@ -104,6 +119,12 @@ impl<T: Decode> Decode for Option<T> {
             it.templates(visit);
         }
     }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        if let Some(it) = self {
+            it.marked(visit);
+        }
+    }
 }
 
 impl<T: Decode> Decode for Vec<T> {
@@ -121,6 +142,12 @@ impl<T: Decode> Decode for Vec<T> {
             it.templates(visit);
         }
     }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        for it in self {
+            it.marked(visit);
+        }
+    }
 }
 
 impl<T: Decode> Decode for Box<T> {
@@ -130,6 +157,10 @@ impl<T: Decode> Decode for Box<T> {
 
     fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
         (**self).templates(visit);
+    }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        (**self).marked(visit);
     }
 }
 
@@ -158,6 +189,15 @@ impl<T: Decode> Decode for Named<T> {
             it.templates(visit);
         }
     }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        for (name, it) in &self.0 {
+            if it.is_secret() {
+                visit(&name.value);
+            }
+            it.marked(visit);
+        }
+    }
 }
 
 impl<T: JsonSchema> JsonSchema for Named<T> {
@@ -174,6 +214,55 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
             "type": "object",
             "additionalProperties": generator.subschema_for::<T>(),
         })
+    }
+}
+
+impl<T, S: Plain<T>> Plain<T> for At<S> {
+    fn plain(&self, findings: &Findings) -> T {
+        self.value.plain(findings)
+    }
+
+    fn places(value: &mut T, visit: &mut dyn FnMut(Place<'_>)) {
+        S::places(value, visit);
+    }
+}
+
+impl<T, S: Plain<T>> Plain<Option<T>> for Option<S> {
+    fn plain(&self, findings: &Findings) -> Option<T> {
+        self.as_ref().map(|it| it.plain(findings))
+    }
+
+    fn places(value: &mut Option<T>, visit: &mut dyn FnMut(Place<'_>)) {
+        if let Some(it) = value {
+            S::places(it, visit);
+        }
+    }
+}
+
+impl<T, S: Plain<T>> Plain<Vec<T>> for Vec<S> {
+    fn plain(&self, findings: &Findings) -> Vec<T> {
+        self.iter().map(|it| it.plain(findings)).collect()
+    }
+
+    fn places(value: &mut Vec<T>, visit: &mut dyn FnMut(Place<'_>)) {
+        for it in value {
+            S::places(it, visit);
+        }
+    }
+}
+
+impl<T, S: Plain<T>> Plain<Vec<(String, T)>> for Named<S> {
+    fn plain(&self, findings: &Findings) -> Vec<(String, T)> {
+        let named = self.0.iter();
+        named
+            .map(|(name, it)| (name.value.clone(), it.plain(findings)))
+            .collect()
+    }
+
+    fn places(value: &mut Vec<(String, T)>, visit: &mut dyn FnMut(Place<'_>)) {
+        for (_, it) in value {
+            S::places(it, visit);
+        }
     }
 }
 

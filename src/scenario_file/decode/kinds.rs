@@ -39,6 +39,9 @@ pub(in crate::scenario_file) trait Kinds: Sized {
 
     /// Visits every text of this kind that may hold `${…}`, with its place.
     fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str));
+
+    /// Visits the names of the values of this kind that are marked as secret.
+    fn marked(&self, visit: &mut dyn FnMut(&str));
 }
 
 /// What kind a section is that does not tell.
@@ -122,6 +125,13 @@ macro_rules! kinds {
                     $( Self::$kind(it) => it.templates(visit), )+
                 }
             }
+
+            fn marked(&self, visit: &mut dyn FnMut(&str)) {
+                use $crate::scenario_file::decode::section::Decode;
+                match self {
+                    $( Self::$kind(it) => Decode::marked(it, visit), )+
+                }
+            }
         }
     };
 }
@@ -140,6 +150,11 @@ impl<A: Section, B: Section> Decode for (A, B) {
     fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
         self.0.templates(visit);
         self.1.templates(visit);
+    }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        self.0.marked(visit);
+        self.1.marked(visit);
     }
 }
 
@@ -229,6 +244,11 @@ impl<C: Section, K: Kinds> Decode for Variant<C, K> {
     fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
         self.all.templates(visit);
         self.kind.templates(visit);
+    }
+
+    fn marked(&self, visit: &mut dyn FnMut(&str)) {
+        self.all.marked(visit);
+        self.kind.marked(visit);
     }
 }
 

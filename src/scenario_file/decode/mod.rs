@@ -4,16 +4,22 @@
 //! - `kinds`: sections whose `kind` or `type` tells which keys fit; `kinds!` declares the kinds.
 //! - `words`: words of which a key holds one (`choice!`), and maps that hold one key of several.
 //! - `holders`: values with their place, lists, maps with names of the author's choosing.
+//! - `plain`: the same as everybody uses it, without places.
+//! - `served`: the same as it goes over the wire.
 //! - `values`: numbers, waits, patterns. `template`: texts with `${…}`, and what is secret, and what is not.
 
 pub(super) mod holders;
 pub(super) mod kinds;
+pub(super) mod plain;
 pub(super) mod section;
+pub(super) mod served;
 pub(super) mod template;
 pub(super) mod values;
 pub(super) mod words;
 
 pub(in crate::scenario_file) use self::holders::{At, Field, Named};
+pub(in crate::scenario_file) use self::plain::Plain;
 pub(in crate::scenario_file) use self::section::{Decode, NO_HINT, section, wrong_kind};
+pub(in crate::scenario_file) use self::served::Served;
 pub(in crate::scenario_file) use self::values::schema;
 pub(in crate::scenario_file) use self::words::{choice, choose, one_key, only_entry, shapes};

@@ -36,6 +36,14 @@ pub(in crate::scenario_file) trait Decode: Sized {
 
     /// Visits every text in it that may hold `${…}`, with its place.
     fn templates<'a>(&'a self, _visit: &mut dyn FnMut(Mark, &'a str)) {}
+
+    /// Whether it is a value that is marked as secret.
+    fn is_secret(&self) -> bool {
+        false
+    }
+
+    /// Visits the names of the values in it that are marked as secret.
+    fn marked(&self, _visit: &mut dyn FnMut(&str)) {}
 }
 
 /// A map with keys that are known.
@@ -57,7 +65,85 @@ pub(in crate::scenario_file) trait Section: Decode {
 ///
 /// The doc comments become the descriptions in the JSON Schema. `checked by` names a function that is called with every
 /// section read, to say what is wrong beyond single keys.
+///
+/// A section `=> Name(Traits)` becomes a public type of this name, which has the same keys as they are used: each `as` its type there, unless
+/// that is the same, and `=` what stands for one that is not given. What the type has besides follows behind a `;`, and is its default at
+/// first.
+///
+/// Of a section that is `served`, the keys `=>` are members of a JSON object of these names.
 macro_rules! section {
+    (
+        $(#[$attr:meta])+
+        $name:ident => $plain:ident $(($($derive:ident),+))? $(, checked by $check:path)? {
+            $( $(#[$field_attr:meta])+ $field:ident: $type:ty $(as $used:ty)? $(= $default:expr)?, )*
+            $(; $( $(#[$more_attr:meta])+ $more:ident: $more_type:ty, )+ )?
+        }
+    ) => {
+        $crate::scenario_file::decode::section::section! {
+            $(#[$attr])+
+            $name $(, checked by $check)? {
+                $( $(#[$field_attr])+ $field: $type, )*
+            }
+        }
+
+        $(#[$attr])+
+        #[derive(Debug, Clone, PartialEq $(, $($derive),+)?)]
+        pub struct $plain {
+            $( $(#[$field_attr])+ pub $field: $crate::scenario_file::decode::section::used_type!($type $(as $used)?), )*
+            $( $( $(#[$more_attr])+ pub $more: $more_type, )+ )?
+        }
+
+        impl $crate::scenario_file::decode::plain::Plain<$plain> for $name {
+            fn plain(&self, findings: &$crate::scenario_file::yaml::source::Findings) -> $plain {
+                $plain {
+                    $( $field: $crate::scenario_file::decode::section::plain_value!(
+                        &self.$field, findings $(, $default)?
+                    ), )*
+                    $( $( $more: <$more_type>::default(), )+ )?
+                }
+            }
+
+            fn places(
+                value: &mut $plain,
+                visit: &mut dyn FnMut($crate::scenario_file::decode::plain::Place<'_>),
+            ) {
+                $( $crate::scenario_file::decode::section::visit_places!(
+                    $type, $crate::scenario_file::decode::section::used_type!($type $(as $used)?), &mut value.$field, visit $(, $default)?
+                ); )*
+            }
+        }
+
+        impl $crate::scenario_file::decode::plain::Templates for $plain {
+            fn templates(
+                &mut self,
+                visit: &mut dyn FnMut($crate::scenario_file::decode::plain::Place<'_>),
+            ) {
+                <$name as $crate::scenario_file::decode::plain::Plain<Self>>::places(self, visit);
+            }
+        }
+    };
+    (
+        $(#[$attr:meta])+
+        $name:ident, served $(, checked by $check:path)? {
+            $( $(#[$field_attr:meta])+ $field:ident: $type:ty $(=> $member:literal)?, )*
+        }
+    ) => {
+        $crate::scenario_file::decode::section::section! {
+            $(#[$attr])+
+            $name $(, checked by $check)? {
+                $( $(#[$field_attr])+ $field: $type, )*
+            }
+        }
+
+        impl $crate::scenario_file::decode::served::Served for $name {
+            fn served(&self) -> Option<serde_json::Value> {
+                let members = [$( $(
+                    ($member, $crate::scenario_file::decode::served::Served::served(&self.$field)),
+                )? )*];
+                Some($crate::scenario_file::decode::served::object(members))
+            }
+        }
+    };
     (
         $(#[$attr:meta])+
         $name:ident $(, checked by $check:path)? {
@@ -117,10 +203,51 @@ macro_rules! section {
                 let _ = &visit;
                 $( $crate::scenario_file::decode::section::Decode::templates(&self.$field, visit); )*
             }
+
+            fn marked(&self, visit: &mut dyn FnMut(&str)) {
+                let _ = &visit;
+                $( $crate::scenario_file::decode::section::Decode::marked(&self.$field, visit); )*
+            }
         }
     };
 }
 pub(in crate::scenario_file) use section;
+
+/// The type of a key as it is used.
+macro_rules! used_type {
+    ($type:ty) => {
+        $type
+    };
+    ($type:ty as $used:ty) => {
+        $used
+    };
+}
+pub(in crate::scenario_file) use used_type;
+
+/// The value of a key as it is used.
+macro_rules! plain_value {
+    ($field:expr, $findings:expr) => {
+        $crate::scenario_file::decode::plain::Plain::plain($field, $findings)
+    };
+    ($field:expr, $findings:expr, $default:expr) => {
+        match $field {
+            Some(it) => $crate::scenario_file::decode::plain::Plain::plain(it, $findings),
+            None => $default,
+        }
+    };
+}
+pub(in crate::scenario_file) use plain_value;
+
+/// Visits every place of a key's value where `${…}` may stand.
+macro_rules! visit_places {
+    ($type:ty, $used:ty, $value:expr, $visit:expr) => {
+        <$type as $crate::scenario_file::decode::plain::Plain<$used>>::places($value, $visit)
+    };
+    ($type:ty, $used:ty, $value:expr, $visit:expr, $default:expr) => {
+        <<$type as $crate::scenario_file::decode::plain::Optional>::Value as $crate::scenario_file::decode::plain::Plain<$used>>::places($value, $visit)
+    };
+}
+pub(in crate::scenario_file) use visit_places;
 
 /// The key a field stands for: raw identifiers lose their mark.
 pub(in crate::scenario_file) fn key_name(field: &'static str) -> &'static str {

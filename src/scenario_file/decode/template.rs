@@ -1,10 +1,14 @@
 //! Texts with `${NAME}` in them, and what a scenario says of secrets: `redact`, and values that are marked `secret: true`.
 
 use std::ops::Deref;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
 
 use crate::model::redaction::Redaction;
-use crate::scenario_file::decode::holders::{At, Named, same_schema};
-use crate::scenario_file::decode::section::{Decode, NO_HINT, section};
+use crate::scenario_file::decode::holders::{At, same_schema};
+use crate::scenario_file::decode::plain::{Place, Plain};
+use crate::scenario_file::decode::section::{Decode, NO_HINT, section, wrong_kind};
 use crate::scenario_file::decode::values::{SecretPattern, Word};
 use crate::scenario_file::decode::words::shapes;
 use crate::scenario_file::yaml::finding::quoted;
@@ -66,31 +70,38 @@ impl<T> Deref for Template<T> {
 
 same_schema!(Template);
 
-/// Names with their texts, as the model has them.
-pub(in crate::scenario_file) fn pairs(named: Option<&Named<Template>>) -> Vec<(String, String)> {
-    let named = named.iter().flat_map(|it| &it.0);
-    named
-        .map(|(name, text)| (name.value.clone(), text.value.clone()))
-        .collect()
+/// A program and its arguments. A program named by a path with a `/` belongs to the folder of the file that names it; a bare name is looked
+/// up in `PATH`.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(transparent)]
+pub(in crate::scenario_file) struct CommandLine(At<Vec<Template>>);
+
+impl Decode for CommandLine {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let command = At::<Vec<Template>>::decode(node, findings)?;
+        if command.is_empty() {
+            return findings.refuse(node.at, "names no program", NO_HINT);
+        }
+        Some(Self(command))
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        self.0.templates(visit);
+    }
 }
 
-/// A program and its arguments; `None`, after saying so, where there is none. A program named by a relative path belongs to the file that
-/// names it; a bare name is looked up in `PATH`.
-pub(in crate::scenario_file) fn command_line(
-    command: &At<Vec<Template>>,
-    findings: &mut Findings,
-) -> Option<Vec<String>> {
-    let [program, args @ ..] = command.as_slice() else {
-        return findings.refuse(command.at, "names no program", NO_HINT);
-    };
-    let name = if program.contains('/') {
-        let path = findings.folder(program.at).join(&program.value);
-        path.to_string_lossy().into_owned()
-    } else {
-        program.value.clone()
-    };
-    let args = args.iter().map(|it| it.value.clone());
-    Some(std::iter::once(name).chain(args).collect())
+impl CommandLine {
+    /// The program and its arguments, as they are run.
+    pub(super) fn resolved(&self, findings: &Findings) -> Vec<String> {
+        let mut words: Vec<String> = self.0.iter().map(|it| it.value.clone()).collect();
+        if let (Some(program), Some(name)) = (self.0.first(), words.first_mut())
+            && name.contains('/')
+        {
+            let path = findings.folder(program.at).join(&program.value);
+            *name = path.to_string_lossy().into_owned();
+        }
+        words
+    }
 }
 
 /// The name that stands for the address of the container of this name, or of the only one.
@@ -271,11 +282,32 @@ impl RedactSection {
     }
 }
 
-shapes! {
-    /// A text, or `{ value: …, secret: true }`.
-    Given, "text or a map with `value` and `secret`" {
-        Text => Text(Template),
-        Map => Marked(MarkedSection),
+/// A text, or `{ value: …, secret: true }`.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(untagged)]
+pub(in crate::scenario_file) enum Given {
+    Text(Template),
+    Marked(MarkedSection),
+}
+
+impl Decode for Given {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        match &node.content {
+            Content::Text(_) => Decode::decode(node, findings).map(Self::Text),
+            Content::Map(_) => Decode::decode(node, findings).map(Self::Marked),
+            _ => wrong_kind(node, "text or a map with `value` and `secret`", findings),
+        }
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        match self {
+            Self::Text(text) => text.templates(visit),
+            Self::Marked(marked) => marked.templates(visit),
+        }
+    }
+
+    fn is_secret(&self) -> bool {
+        matches!(self, Self::Marked(marked) if marked.secret == Some(true))
     }
 }
 
@@ -290,37 +322,56 @@ section! {
 }
 
 impl Given {
-    fn value(&self) -> &str {
+    pub(super) fn value(&self) -> &str {
         match self {
             Self::Text(text) => &text.value,
             Self::Marked(marked) => &marked.value.value,
         }
     }
+}
 
-    fn is_secret(&self) -> bool {
-        matches!(
-            self,
-            Self::Marked(MarkedSection {
-                secret: Some(true),
-                ..
-            })
-        )
+impl<S: AsRef<str>> Plain<String> for Template<S> {
+    fn plain(&self, _: &Findings) -> String {
+        self.value.as_ref().to_owned()
+    }
+
+    fn places(value: &mut String, visit: &mut dyn FnMut(Place<'_>)) {
+        visit(Place::Text(value));
     }
 }
 
-/// Names with their values, as the model has them.
-pub(in crate::scenario_file) fn given_pairs(named: Option<&Named<Given>>) -> Vec<(String, String)> {
-    let named = named.iter().flat_map(|it| &it.0);
-    named
-        .map(|(name, given)| (name.value.clone(), given.value().to_owned()))
-        .collect()
+/// A path, which belongs to the folder of the file that names it.
+impl<S: AsRef<str>> Plain<PathBuf> for Template<S> {
+    fn plain(&self, findings: &Findings) -> PathBuf {
+        findings.folder(self.at).join(self.value.as_ref())
+    }
+
+    fn places(value: &mut PathBuf, visit: &mut dyn FnMut(Place<'_>)) {
+        visit(Place::Path(value));
+    }
 }
 
-/// The names of values that are marked as secret.
-pub(in crate::scenario_file) fn marked_names(
-    named: Option<&Named<Given>>,
-) -> impl Iterator<Item = String> {
-    let named = named.into_iter().flat_map(|it| &it.0);
-    let marked = named.filter(|(_, given)| given.is_secret());
-    marked.map(|(name, _)| name.value.clone())
+impl Plain<String> for Given {
+    fn plain(&self, _: &Findings) -> String {
+        self.value().to_owned()
+    }
+
+    fn places(value: &mut String, visit: &mut dyn FnMut(Place<'_>)) {
+        visit(Place::Text(value));
+    }
+}
+
+impl Plain<Vec<String>> for CommandLine {
+    fn plain(&self, findings: &Findings) -> Vec<String> {
+        self.resolved(findings)
+    }
+
+    fn places(value: &mut Vec<String>, visit: &mut dyn FnMut(Place<'_>)) {
+        if let [program, args @ ..] = value.as_mut_slice() {
+            visit(Place::Program(program));
+            for arg in args {
+                visit(Place::Text(arg));
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::model::json_path::JsonPath;
 use crate::model::{Object, redaction};
 
+use super::plain::Plain;
 use super::section::{Decode, NO_HINT, wrong_kind};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -398,6 +399,67 @@ impl Decode for Timeout {
             return findings.refuse(node.at, "must be above zero", NO_HINT);
         }
         Some(Self(wait))
+    }
+}
+
+/// What is the same with its place and without.
+macro_rules! same {
+    ($($type:ty),+) => { $(
+        impl Plain<$type> for $type {
+            fn plain(&self, _: &Findings) -> $type {
+                self.clone()
+            }
+        }
+    )+ };
+}
+
+same!(bool, i64, String, Value, Object);
+
+/// What only holds a value that has been checked.
+macro_rules! held {
+    ($($type:ident as $value:ty),+ $(,)?) => { $(
+        impl Plain<$value> for $type {
+            fn plain(&self, _: &Findings) -> $value {
+                self.0.clone()
+            }
+        }
+    )+ };
+}
+
+held!(
+    Word as String,
+    Pattern as String,
+    PathText as JsonPath,
+    Status as u16,
+    Fraction as f64,
+    Positive as f64,
+    Amount as f64,
+    Weight as f64,
+    Count as u32,
+    Times as u32,
+    Once as bool,
+    Port as u16,
+    Size as u64,
+    Wait as Duration,
+    Timeout as Duration,
+);
+
+impl Plain<u64> for Count {
+    fn plain(&self, _: &Findings) -> u64 {
+        self.0.into()
+    }
+}
+
+impl Plain<u64> for Times {
+    fn plain(&self, _: &Findings) -> u64 {
+        self.0.into()
+    }
+}
+
+/// A number of things in memory.
+impl Plain<usize> for Count {
+    fn plain(&self, _: &Findings) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 }
 

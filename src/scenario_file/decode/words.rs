@@ -30,6 +30,12 @@ macro_rules! choice {
             }
         }
 
+        impl $crate::scenario_file::decode::plain::Plain<$model> for $name {
+            fn plain(&self, _: &$crate::scenario_file::yaml::source::Findings) -> $model {
+                self.0
+            }
+        }
+
         $crate::scenario_file::decode::schema!($name as stringify!($name), {
             "description": concat!($($doc),+).trim(),
             "type": "string",
@@ -112,6 +118,18 @@ macro_rules! shapes {
             ) {
                 match self {
                     $( Self::$holds(it) => $crate::scenario_file::decode::section::Decode::templates(it, visit), )+
+                }
+            }
+
+            fn is_secret(&self) -> bool {
+                match self {
+                    $( Self::$holds(it) => $crate::scenario_file::decode::section::Decode::is_secret(it), )+
+                }
+            }
+
+            fn marked(&self, visit: &mut dyn FnMut(&str)) {
+                match self {
+                    $( Self::$holds(it) => $crate::scenario_file::decode::section::Decode::marked(it, visit), )+
                 }
             }
         }

@@ -3,7 +3,6 @@
 //! - `section`: an evaluator, with its types and the keys that all have.
 //! - `text`: also the answers that are meant. `schema`: a JSON Schema, inline or in a file.
 
-mod command;
 mod exact_match;
 mod file;
 pub(in crate::scenario_file) mod llm_judge;
@@ -12,7 +11,7 @@ mod schema_validate;
 mod section;
 mod sql_validate;
 mod text;
-mod tool_calls;
-mod within;
+pub(in crate::scenario_file) mod tool_calls;
+pub(in crate::scenario_file) mod within;
 
 pub(in crate::scenario_file) use self::section::EvaluatorSection;

@@ -1,6 +1,5 @@
 //! An evaluator, with its types and the keys that all have.
 
-use super::command::CommandKeys;
 use super::exact_match::ExactMatchKeys;
 use super::file::FileKeys;
 use super::llm_judge::StandardKeys;
@@ -10,10 +9,11 @@ use super::text::TextKeys;
 use super::tool_calls::ToolCallsKeys;
 use super::within::{TraceKeys, WithinKeys};
 use crate::model::evaluation::Role;
-use crate::model::evaluator::{Evaluator, EvaluatorKind};
+use crate::model::evaluator::{CommandEvaluator, Evaluator, EvaluatorKind};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::{Weight, Word};
-use crate::scenario_file::decode::{At, NO_HINT, choice, section};
+use crate::scenario_file::decode::{At, NO_HINT, Plain, choice, section};
+use crate::scenario_file::servers::hook::HookFields;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// One check on a run.
@@ -40,7 +40,7 @@ kinds! {
         /// A file that the run left.
         "file" => File(FileKeys),
         /// A program of yours gets the run as JSON on its stdin, and writes a verdict as JSON to its stdout.
-        "command" => Command(CommandKeys),
+        "command" => Command(HookFields),
         /// A model, which the section `judge` describes, is asked whether the run meets criteria in plain words, or a rubric.
         "llm-judge" => LlmJudge(StandardKeys),
         /// Several evaluators that must all pass.
@@ -149,18 +149,6 @@ impl EvaluatorSection {
         }
     }
 
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
-        match &self.kind {
-            EvaluatorType::Command(it) => it.marked().collect(),
-            EvaluatorType::AllOf(it) | EvaluatorType::AnyOf(it) => {
-                it.of.iter().flat_map(|it| it.value.marked()).collect()
-            }
-            EvaluatorType::Not(it) => it.of.value.marked(),
-            _ => Vec::new(),
-        }
-    }
-
     /// The evaluator, which stands at this mark, in the scenario's `own` file or another one; `None` after saying what is wrong with it.
     pub(in crate::scenario_file) fn evaluator(
         &self,
@@ -186,17 +174,21 @@ impl EvaluatorSection {
             }
             EvaluatorType::Text(it) => EvaluatorKind::Text(it.text(at, findings)?),
             EvaluatorType::ExactMatch(it) => EvaluatorKind::ExactMatch(it.exact_match(findings)),
-            EvaluatorType::ToolCalls(it) => EvaluatorKind::ToolCalls(Box::new(it.tool_calls())),
+            EvaluatorType::ToolCalls(it) => {
+                EvaluatorKind::ToolCalls(Box::new(it.tool_calls(findings)))
+            }
             EvaluatorType::SchemaValidate(it) => {
                 EvaluatorKind::SchemaValidate(it.schema_validate(at, findings)?)
             }
-            EvaluatorType::TraceNoErrors(it) => EvaluatorKind::TraceNoErrors(it.trace_no_errors()),
-            EvaluatorType::Within(it) => EvaluatorKind::Within(it.within()),
+            EvaluatorType::TraceNoErrors(it) => EvaluatorKind::TraceNoErrors(it.plain(findings)),
+            EvaluatorType::Within(it) => EvaluatorKind::Within(it.plain(findings)),
             EvaluatorType::SqlValidate(it) => {
                 EvaluatorKind::SqlValidate(Box::new(it.sql_validate(at, findings)?))
             }
             EvaluatorType::File(it) => EvaluatorKind::File(Box::new(it.file(at, findings)?)),
-            EvaluatorType::Command(it) => EvaluatorKind::Command(it.command(at, findings)?),
+            EvaluatorType::Command(it) => EvaluatorKind::Command(CommandEvaluator {
+                run: it.plain(findings),
+            }),
             EvaluatorType::LlmJudge(it) => EvaluatorKind::LlmJudge(Box::new(it.judge()?)),
         };
         let is_own = at.source == own;

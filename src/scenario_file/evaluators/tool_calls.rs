@@ -1,12 +1,13 @@
 //! `type: tool-calls`.
 
+use serde_json::Value;
+
 use super::schema::SchemaValue;
 use crate::model::Object;
-use crate::model::evaluator::{
-    AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
-};
+use crate::model::evaluator::{ArgumentsPattern, CallPattern, ToolCalls, WantedCall};
+use crate::model::json_path::JsonPath;
 use crate::scenario_file::decode::values::{PathText, Pattern, Times, Word};
-use crate::scenario_file::decode::{At, NO_HINT, choice, section, shapes};
+use crate::scenario_file::decode::{At, NO_HINT, Plain as _, choice, section, shapes};
 use crate::scenario_file::servers::ready::Wanted;
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -104,19 +105,19 @@ section! {
 
 section! {
     /// What an answer is like: all that is given holds.
-    AnswerKeys, checked by check_answer {
+    AnswerKeys => AnswerPattern(Default), checked by check_answer {
         /// Whether it is an error, or looks like one by `scoring.errors`; either unless given.
         is_error: Option<bool>,
         /// This text is somewhere in it.
-        contains: Option<Word>,
+        contains: Option<Word> as Option<String>,
         /// A place in its JSON: a JSON pointer such as `/id`, or a JSON path. With it goes at least one of `equals`, `matches` and `exists`; of several places, one is enough.
-        path: Option<At<PathText>>,
+        path: Option<At<PathText>> as Option<JsonPath>,
         /// The value there.
-        equals: Option<At<Wanted>>,
+        equals: Option<At<Wanted>> as Option<Value>,
         /// A regular expression that finds something in the value there.
-        matches: Option<At<Pattern>>,
+        matches: Option<At<Pattern>> as Option<String>,
         /// Whether there is anything but `null`.
-        exists: Option<At<bool>>,
+        exists: Option<At<bool>> as Option<bool>,
     }
 }
 
@@ -142,10 +143,10 @@ impl ToolCallsKeys {
         wanted.chain(prohibited).chain(allowed).collect()
     }
 
-    pub(super) fn tool_calls(&self) -> ToolCalls {
+    pub(super) fn tool_calls(&self, findings: &Findings) -> ToolCalls {
         let wanted = |list: &Option<Vec<At<WantedSection>>>, min: u32| {
             let list = list.iter().flatten();
-            list.map(|it| it.value.wanted(min)).collect()
+            list.map(|it| it.value.wanted(min, findings)).collect()
         };
         ToolCalls {
             required: wanted(&self.required, 1),
@@ -160,18 +161,18 @@ impl ToolCallsKeys {
                             it.r#match.as_ref(),
                             it.args_schema.as_ref(),
                         ),
-                        answer: it.answer.as_ref().map(AnswerKeys::pattern),
+                        answer: it.answer.plain(findings),
                     },
                 })
                 .collect(),
-            allowed: (self.allowed.as_ref()).map(|it| it.iter().map(|it| it.0.clone()).collect()),
-            max_extra: self.max_extra.map(|it| it.0),
+            allowed: self.allowed.plain(findings),
+            max_extra: self.max_extra.plain(findings),
         }
     }
 }
 
 impl WantedSection {
-    fn wanted(&self, min: u32) -> WantedCall {
+    fn wanted(&self, min: u32, findings: &Findings) -> WantedCall {
         match self {
             Self::Tool(tool) => WantedCall {
                 call: any_call(tool),
@@ -186,13 +187,13 @@ impl WantedSection {
                         it.r#match.as_ref(),
                         it.args_schema.as_ref(),
                     ),
-                    answer: it.answer.as_ref().map(AnswerKeys::pattern),
+                    answer: it.answer.plain(findings),
                 },
-                min: it.min.as_ref().map_or(min, |it| it.value.0),
-                max: it.max.as_ref().map(|it| it.value.0),
+                min: it.min.plain(findings).unwrap_or(min),
+                max: it.max.plain(findings),
                 first: it.first.unwrap_or(false),
                 last: it.last.unwrap_or(false),
-                before: it.before.as_ref().map(|it| it.0.clone()),
+                before: it.before.plain(findings),
             },
         }
     }
@@ -210,19 +211,6 @@ impl WantedSection {
                     || it.last == Some(true)
                     || it.before.is_some()
             }
-        }
-    }
-}
-
-impl AnswerKeys {
-    fn pattern(&self) -> AnswerPattern {
-        AnswerPattern {
-            is_error: self.is_error,
-            contains: self.contains.as_ref().map(|it| it.0.clone()),
-            path: self.path.as_ref().map(|it| it.value.0.clone()),
-            equals: self.equals.as_ref().map(|it| it.value.0.clone()),
-            matches: self.matches.as_ref().map(|it| it.0.clone()),
-            exists: self.exists.as_ref().map(|it| it.value),
         }
     }
 }

@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::places::{Place, Templates};
 use crate::model::agent::{CommandAgent, MODEL};
 use crate::model::scenario::Server;
+use crate::scenario_file::decode::plain::{Place, Templates};
 use crate::scenario_file::decode::template::{Part, parts, upstream_url_name};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::text::nearest::nearest;

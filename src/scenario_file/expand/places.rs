@@ -2,32 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::model::agent::{CommandAgent, ModelAgent};
+use crate::model::agent::ModelAgent;
 use crate::model::container::{Container, Image, MountSource};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, SqlQuestion};
-use crate::model::hook::Hook;
-use crate::model::ready::{HealthPage, PageAddress};
-use crate::model::scenario::{Server, Start, Transport};
+use crate::model::scenario::{Server, Transport};
 use crate::model::source::Prepare;
-
-/// Something in which `${…}` stands for something, before it is filled in.
-pub trait Templates {
-    /// Visits every place in it where `${…}` may stand.
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>));
-}
-
-/// A place where `${…}` may stand.
-#[derive(Debug)]
-pub enum Place<'a> {
-    /// Any text.
-    Text(&'a mut String),
-    /// A path; a reference in it may stand for an absolute one.
-    Path(&'a mut PathBuf),
-    /// A program, which may be named by its path.
-    Program(&'a mut String),
-    /// The name of an environment variable whose value is read later.
-    Variable(&'a str),
-}
+use crate::scenario_file::decode::plain::{Place, Templates};
 
 /// Whether any text of it, or the program it starts, is such a one.
 pub(in crate::scenario_file) fn any_text(
@@ -115,23 +95,6 @@ impl Templates for Prepare {
     }
 }
 
-impl Templates for Start {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        self.command.templates(visit);
-        self.args.templates(visit);
-        self.env.templates(visit);
-        self.cwd.templates(visit);
-    }
-}
-
-impl Templates for Hook {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        command_line(&mut self.command, visit);
-        self.cwd.templates(visit);
-        self.env.templates(visit);
-    }
-}
-
 impl Templates for Evaluator {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         match &mut self.kind {
@@ -161,28 +124,11 @@ fn command_line(command: &mut [String], visit: &mut dyn FnMut(Place<'_>)) {
     }
 }
 
-impl Templates for HealthPage {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &mut self.at;
-        address.templates(visit);
-        self.headers.templates(visit);
-    }
-}
-
 impl Templates for ModelAgent {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         self.model.templates(visit);
         self.base_url.templates(visit);
         self.extra_headers.templates(visit);
-    }
-}
-
-/// All but the model, which the other texts refer to.
-impl Templates for CommandAgent {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        command_line(&mut self.command, visit);
-        self.cwd.templates(visit);
-        self.env.templates(visit);
     }
 }
 

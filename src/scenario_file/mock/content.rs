@@ -8,7 +8,7 @@ use crate::model::Object;
 use crate::model::interactions::AnswerBlock;
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::{Fraction, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Served, choice, schema, section};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -34,19 +34,19 @@ kinds! {
 
 section! {
     /// What is said of every content block.
-    BlockKeys {
+    BlockKeys, served {
         /// Whom the block is for, and how important it is.
-        annotations: Option<BlockAnnotationsSection>,
+        annotations: Option<BlockAnnotationsSection> => "annotations",
         /// `_meta` of the block, served as written.
-        _meta: Option<Object>,
+        _meta: Option<Object> => "_meta",
     }
 }
 
 section! {
     /// What is said of a text.
-    TextKeys, checked by check_text {
+    TextKeys, served, checked by check_text {
         /// The text.
-        text: Option<String>,
+        text: Option<String> => "text",
         /// Instead of `text`: any value, which becomes the text as compact JSON.
         json: Option<Value>,
     }
@@ -54,67 +54,67 @@ section! {
 
 section! {
     /// What is said of a picture or a sound.
-    BytesKeys, checked by check_bytes {
+    BytesKeys, served, checked by check_bytes {
         /// The bytes, in Base64.
-        data: Option<At<String>>,
+        data: Option<At<String>> => "data",
         /// Instead of `data`: a file, relative to this one.
-        data_file: Option<DataFile>,
+        data_file: Option<DataFile> => "data",
         /// The MIME type of the bytes.
-        mime_type: String,
+        mime_type: String => "mimeType",
     }
 }
 
 section! {
     /// What is said of a resource that is embedded.
-    ResourceKeys {
+    ResourceKeys, served {
         /// What the block embeds.
-        resource: EmbeddedSection,
+        resource: EmbeddedSection => "resource",
     }
 }
 
 section! {
     /// What is said of a resource by its address.
-    LinkKeys {
+    LinkKeys, served {
         /// The address the link leads to.
-        uri: Word,
+        uri: Word => "uri",
         /// The name of the link.
-        name: String,
+        name: String => "name",
         /// The name that people are shown.
-        title: Option<String>,
+        title: Option<String> => "title",
         /// What the link leads to, in words.
-        description: Option<String>,
+        description: Option<String> => "description",
         /// The MIME type of what the link leads to.
-        mime_type: Option<String>,
+        mime_type: Option<String> => "mimeType",
         /// How large the target is, in bytes.
-        size: Option<i64>,
+        size: Option<i64> => "size",
     }
 }
 
 section! {
     /// A resource embedded in a result.
-    EmbeddedSection, checked by check_resource {
+    EmbeddedSection, served, checked by check_resource {
         /// The address of the resource.
-        uri: Word,
+        uri: Word => "uri",
         /// The MIME type of the resource.
-        mime_type: Option<String>,
+        mime_type: Option<String> => "mimeType",
         /// The resource, where it is text.
-        text: Option<String>,
+        text: Option<String> => "text",
         /// The resource, where it is not text, in Base64.
-        blob: Option<At<String>>,
+        blob: Option<At<String>> => "blob",
         /// Instead of `blob`: a file, relative to this one.
-        blob_file: Option<DataFile>,
+        blob_file: Option<DataFile> => "blob",
     }
 }
 
 section! {
     /// For whom a content block is meant, and how important it is.
-    BlockAnnotationsSection {
+    BlockAnnotationsSection, served {
         /// `user`, `assistant` or both.
-        audience: Option<Vec<AudienceWord>>,
+        audience: Option<Vec<AudienceWord>> => "audience",
         /// From 0, not important, to 1, required.
-        priority: Option<Fraction>,
+        priority: Option<Fraction> => "priority",
         /// When the content changed last (ISO 8601).
-        last_modified: Option<String>,
+        last_modified: Option<String> => "lastModified",
     }
 }
 
@@ -173,92 +173,27 @@ impl BlockSection {
 
     /// The block as it goes over the wire, but for the text that its `json` becomes.
     fn served(&self) -> Value {
-        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
-        let mut served = match &self.kind {
-            BlockKind::Text(it) => {
-                object([("type", Some(json!("text"))), ("text", text(&it.text))])
-            }
-            BlockKind::Image(it) => it.served("image"),
-            BlockKind::Audio(it) => it.served("audio"),
-            BlockKind::Resource(it) => object([
-                ("type", Some(json!("resource"))),
-                ("resource", Some(it.resource.served())),
-            ]),
-            BlockKind::ResourceLink(it) => object([
-                ("type", Some(json!("resource_link"))),
-                ("uri", Some(json!(it.uri.0))),
-                ("name", Some(json!(it.name))),
-                ("title", text(&it.title)),
-                ("description", text(&it.description)),
-                ("mimeType", text(&it.mime_type)),
-                ("size", it.size.map(|it| json!(it))),
-            ]),
+        let (kind, keys) = match &self.kind {
+            BlockKind::Text(it) => ("text", it.served()),
+            BlockKind::Image(it) => ("image", it.served()),
+            BlockKind::Audio(it) => ("audio", it.served()),
+            BlockKind::Resource(it) => ("resource", it.served()),
+            BlockKind::ResourceLink(it) => ("resource_link", it.served()),
         };
-        let annotations = self.all.annotations.as_ref();
-        served.extend(object([
-            (
-                "annotations",
-                annotations.map(BlockAnnotationsSection::served),
-            ),
-            ("_meta", self.all._meta.clone().map(Value::Object)),
-        ]));
-        Value::Object(served)
+        let mut served = json!({ "type": kind });
+        for part in [keys, self.all.served()] {
+            if let (Value::Object(served), Some(Value::Object(part))) = (&mut served, part) {
+                served.extend(part);
+            }
+        }
+        served
     }
 }
 
-impl BytesKeys {
-    fn served(&self, kind: &str) -> Object {
-        let written = self.data.as_ref().map(|it| json!(it.value));
-        object([
-            ("type", Some(json!(kind))),
-            (
-                "data",
-                written.or(self.data_file.as_ref().map(|it| json!(it.0))),
-            ),
-            ("mimeType", Some(json!(self.mime_type))),
-        ])
+impl Served for AudienceWord {
+    fn served(&self) -> Option<Value> {
+        Some(self.0.into())
     }
-}
-
-impl EmbeddedSection {
-    fn served(&self) -> Value {
-        Value::Object(object([
-            ("uri", Some(json!(self.uri.0))),
-            ("mimeType", self.mime_type.as_ref().map(|it| json!(it))),
-            ("text", self.text.as_ref().map(|it| json!(it))),
-            (
-                "blob",
-                self.blob
-                    .as_ref()
-                    .map(|it| json!(it.value))
-                    .or(self.blob_file.as_ref().map(|it| json!(it.0))),
-            ),
-        ]))
-    }
-}
-
-impl BlockAnnotationsSection {
-    pub(in crate::scenario_file) fn served(&self) -> Value {
-        let audience = |it: &Vec<AudienceWord>| it.iter().map(|it| it.0).collect::<Value>();
-        Value::Object(object([
-            ("audience", self.audience.as_ref().map(audience)),
-            ("priority", self.priority.map(|it| json!(it.0))),
-            (
-                "lastModified",
-                self.last_modified.as_ref().map(|it| json!(it)),
-            ),
-        ]))
-    }
-}
-
-/// An object of the parts that are there.
-pub(in crate::scenario_file) fn object<const N: usize>(
-    parts: [(&str, Option<Value>); N],
-) -> Object {
-    let given = parts.into_iter();
-    given
-        .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)))
-        .collect()
 }
 
 /// The largest file of data, in bytes.
@@ -292,6 +227,12 @@ impl Decode for DataFile {
 }
 
 schema!(DataFile, {"type": "string", "pattern": r"\S"});
+
+impl Served for DataFile {
+    fn served(&self) -> Option<Value> {
+        Some(self.0.clone().into())
+    }
+}
 
 /// Says so when bytes are not written in Base64. Broken bytes are sent by the fault `invalid_base64`.
 pub(in crate::scenario_file) fn check_base64(data: Option<&At<String>>, findings: &mut Findings) {

@@ -2,35 +2,35 @@
 
 use serde_json::{Value, json};
 
-use super::content::{BlockAnnotationsSection, BlockSection, DataFile, check_base64, object};
+use super::content::{BlockAnnotationsSection, BlockSection, DataFile, check_base64};
 use crate::model::Object;
 use crate::model::interactions::{
     AnswerBlock, MockBody, MockContents, MockMessage, MockPrompt, MockResource,
     MockResourceTemplate,
 };
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section, shapes};
+use crate::scenario_file::decode::{At, NO_HINT, Named, Served, choice, section, shapes};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
     /// A resource.
-    ResourceSection, checked by check_resource {
+    ResourceSection, served, checked by check_resource {
         /// Its address.
-        uri: At<Word>,
+        uri: At<Word> => "uri",
         /// What it is called; its address unless given.
-        name: Option<Word>,
+        name: Option<Word> => "name",
         /// The name people are shown.
-        title: Option<String>,
+        title: Option<String> => "title",
         /// What it is, in words.
-        description: Option<String>,
+        description: Option<String> => "description",
         /// Its MIME type.
-        mime_type: Option<String>,
+        mime_type: Option<String> => "mimeType",
         /// How large it is, in bytes.
-        size: Option<i64>,
+        size: Option<i64> => "size",
         /// Whom it is for, and how important it is.
-        annotations: Option<BlockAnnotationsSection>,
+        annotations: Option<BlockAnnotationsSection> => "annotations",
         /// `_meta` of the resource, served as written.
-        _meta: Option<Object>,
+        _meta: Option<Object> => "_meta",
         /// What it holds: text, which may refer to what the server remembers.
         text: Option<String>,
         /// What it holds: any value, which becomes the text as compact JSON.
@@ -44,21 +44,21 @@ section! {
 
 section! {
     /// Resources that share a URI template.
-    TemplateSection, checked by check_template {
+    TemplateSection, served, checked by check_template {
         /// The template of their addresses: `notes://{id}` (RFC 6570; `{+path}` also takes slashes).
-        uri_template: At<Word>,
+        uri_template: At<Word> => "uriTemplate",
         /// What they are called; the template unless given.
-        name: Option<Word>,
+        name: Option<Word> => "name",
         /// The name people are shown.
-        title: Option<String>,
+        title: Option<String> => "title",
         /// What they are, in words.
-        description: Option<String>,
+        description: Option<String> => "description",
         /// Their MIME type.
-        mime_type: Option<String>,
+        mime_type: Option<String> => "mimeType",
         /// Whom they are for, and how important they are.
-        annotations: Option<BlockAnnotationsSection>,
+        annotations: Option<BlockAnnotationsSection> => "annotations",
         /// `_meta` of the template, served as written.
-        _meta: Option<Object>,
+        _meta: Option<Object> => "_meta",
         /// What they hold: text; `{{uri.NAME}}` is a variable of the template.
         text: Option<String>,
         /// What they hold: any value, which becomes the text as compact JSON.
@@ -113,32 +113,24 @@ fn body(text: Option<&String>, json: Option<&Value>, blob: Option<&String>) -> M
     }
 }
 
+/// What is listed, under its address where it has no other name.
+fn listed(section: &impl Served, uri: &Word) -> Object {
+    let Some(Value::Object(mut listed)) = section.served() else {
+        return Object::new();
+    };
+    if !listed.contains_key("name") {
+        listed.shift_insert(1, "name".to_owned(), uri.0.clone().into());
+    }
+    listed
+}
+
 impl ResourceSection {
     pub(in crate::scenario_file) fn resource(&self) -> MockResource {
-        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
-        let uri = &self.uri.0;
-        let annotations = self.annotations.as_ref();
-        let served = object([
-            ("uri", Some(json!(uri))),
-            (
-                "name",
-                Some(json!(self.name.as_ref().map_or(uri, |it| &it.0))),
-            ),
-            ("title", text(&self.title)),
-            ("description", text(&self.description)),
-            ("mimeType", text(&self.mime_type)),
-            ("size", self.size.map(|it| json!(it))),
-            (
-                "annotations",
-                annotations.map(BlockAnnotationsSection::served),
-            ),
-            ("_meta", self._meta.clone().map(Value::Object)),
-        ]);
         let blob = self.blob.as_ref().map(|it| &it.value);
         let blob = blob.or(self.blob_file.as_ref().map(|it| &it.0));
         MockResource {
-            uri: uri.clone(),
-            served,
+            uri: self.uri.0.clone(),
+            served: listed(self, &self.uri),
             contents: MockContents {
                 mime_type: self.mime_type.clone(),
                 body: body(self.text.as_ref(), self.json.as_ref(), blob),
@@ -149,35 +141,14 @@ impl ResourceSection {
 
 impl TemplateSection {
     pub(in crate::scenario_file) fn template(&self) -> MockResourceTemplate {
-        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
-        let uri = &self.uri_template.0;
-        let annotations = self.annotations.as_ref();
-        let served = object([
-            ("uriTemplate", Some(json!(uri))),
-            (
-                "name",
-                Some(json!(self.name.as_ref().map_or(uri, |it| &it.0))),
-            ),
-            ("title", text(&self.title)),
-            ("description", text(&self.description)),
-            ("mimeType", text(&self.mime_type)),
-            (
-                "annotations",
-                annotations.map(BlockAnnotationsSection::served),
-            ),
-            ("_meta", self._meta.clone().map(Value::Object)),
-        ]);
+        let blob = self.blob.as_ref().map(|it| &it.value);
         let completions = self.complete.iter().flat_map(|it| &it.0);
         MockResourceTemplate {
-            uri_template: uri.clone(),
-            served,
+            uri_template: self.uri_template.0.clone(),
+            served: listed(self, &self.uri_template),
             contents: MockContents {
                 mime_type: self.mime_type.clone(),
-                body: body(
-                    self.text.as_ref(),
-                    self.json.as_ref(),
-                    self.blob.as_ref().map(|it| &it.value),
-                ),
+                body: body(self.text.as_ref(), self.json.as_ref(), blob),
             },
             completions: completions
                 .map(|(name, values)| (name.value.clone(), values.clone()))
@@ -188,17 +159,17 @@ impl TemplateSection {
 
 section! {
     /// A prompt.
-    PromptSection {
+    PromptSection, served {
         /// The name it is fetched by.
-        name: At<Word>,
+        name: At<Word> => "name",
         /// The name people are shown.
-        title: Option<String>,
+        title: Option<String> => "title",
         /// What it is for.
-        description: Option<String>,
+        description: Option<String> => "description",
         /// What it can be given.
-        arguments: Option<Vec<PromptArgumentSection>>,
+        arguments: Option<Vec<PromptArgumentSection>> => "arguments",
         /// `_meta` of the prompt, served as written.
-        _meta: Option<Object>,
+        _meta: Option<Object> => "_meta",
         /// What it says; `{{args.NAME}}` is an argument.
         messages: Vec<MessageSection>,
     }
@@ -206,15 +177,15 @@ section! {
 
 section! {
     /// An argument of a prompt.
-    PromptArgumentSection {
+    PromptArgumentSection, served {
         /// Its name.
-        name: Word,
+        name: Word => "name",
         /// The name people are shown.
-        title: Option<String>,
+        title: Option<String> => "title",
         /// What it means.
-        description: Option<String>,
+        description: Option<String> => "description",
         /// Whether the prompt cannot do without it.
-        required: Option<bool>,
+        required: Option<bool> => "required",
         /// Values proposed for it.
         complete: Option<Vec<String>>,
     }
@@ -248,46 +219,21 @@ shapes! {
 
 impl PromptSection {
     pub(in crate::scenario_file) fn prompt(&self) -> MockPrompt {
-        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
-        let arguments = self.arguments.as_ref();
-        let served = |it: &Vec<PromptArgumentSection>| {
-            it.iter()
-                .map(PromptArgumentSection::served)
-                .collect::<Value>()
-        };
+        let arguments = self.arguments.iter().flatten();
         let completes = arguments
-            .into_iter()
-            .flatten()
+            .clone()
             .filter_map(|it| Some((it.name.0.clone(), it.complete.clone()?)));
-        let required = arguments
-            .into_iter()
-            .flatten()
-            .filter(|it| it.required == Some(true));
+        let required = arguments.filter(|it| it.required == Some(true));
         MockPrompt {
             name: self.name.0.clone(),
-            served: object([
-                ("name", Some(json!(self.name.0))),
-                ("title", text(&self.title)),
-                ("description", text(&self.description)),
-                ("arguments", arguments.map(served)),
-                ("_meta", self._meta.clone().map(Value::Object)),
-            ]),
+            served: match self.served() {
+                Some(Value::Object(served)) => served,
+                _ => Object::new(),
+            },
             required: required.map(|it| it.name.0.clone()).collect(),
             messages: self.messages.iter().map(MessageSection::message).collect(),
             completions: completes.collect(),
         }
-    }
-}
-
-impl PromptArgumentSection {
-    fn served(&self) -> Value {
-        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
-        Value::Object(object([
-            ("name", Some(json!(self.name.0))),
-            ("title", text(&self.title)),
-            ("description", text(&self.description)),
-            ("required", self.required.map(Value::Bool)),
-        ]))
     }
 }
 
@@ -301,13 +247,16 @@ impl MessageSection {
             },
         }
     }
+}
 
-    /// The message as it goes over the wire, where nothing is left to be made of it.
-    pub(in crate::scenario_file) fn served(&self) -> Value {
-        let AnswerBlock { mut served, json } = self.message().content;
+/// As it goes over the wire where nothing is left to be made of it.
+impl Served for MessageSection {
+    fn served(&self) -> Option<Value> {
+        let MockMessage { role, content } = self.message();
+        let AnswerBlock { mut served, json } = content;
         if let Some(json) = json {
             served["text"] = Value::String(json.to_string());
         }
-        json!({ "role": self.role.map_or("user", |it| it.0), "content": served })
+        Some(json!({ "role": role, "content": served }))
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::content::object;
 use super::resources::{PromptSection, ResourceSection, TemplateSection};
 use super::responses::ResponseSection;
 use crate::model::Object;
@@ -12,7 +11,7 @@ use crate::model::interactions::{
     DeclaredServer, Filter, HttpResponses, MockTool, OnExhausted, Reference,
 };
 use crate::scenario_file::decode::values::{Count, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section};
+use crate::scenario_file::decode::{At, NO_HINT, Named, Served, choice, section};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::Findings;
@@ -69,21 +68,21 @@ choice! {
 
 section! {
     /// A tool of a mock server.
-    ToolSection {
+    ToolSection, served {
         /// The name the tool is called by.
-        name: At<Word>,
+        name: At<Word> => "name",
         /// The name people are shown.
-        title: Option<String>,
+        title: Option<String> => "title",
         /// What the tool is for.
-        description: Option<String>,
+        description: Option<String> => "description",
         /// JSON Schema of the arguments, served as written.
-        input_schema: Option<Object>,
+        input_schema: Option<Object> => "inputSchema",
         /// JSON Schema of the structured content, served as written.
-        output_schema: Option<Object>,
+        output_schema: Option<Object> => "outputSchema",
         /// What the tool says about its effects.
-        annotations: Option<AnnotationsSection>,
+        annotations: Option<AnnotationsSection> => "annotations",
         /// `_meta` of the tool, served as written.
-        _meta: Option<Object>,
+        _meta: Option<Object> => "_meta",
         /// The tool is unknown until a step shows it.
         hidden: Option<bool>,
         /// Its answers; the first that matches a call is given. Without any, the tool tells what it was called with.
@@ -104,17 +103,17 @@ choice! {
 
 section! {
     /// What a tool says about its effects.
-    AnnotationsSection {
+    AnnotationsSection, served {
         /// The name people are shown.
-        title: Option<String>,
+        title: Option<String> => "title",
         /// The tool changes nothing.
-        read_only_hint: Option<bool>,
+        read_only_hint: Option<bool> => "readOnlyHint",
         /// The tool may destroy something.
-        destructive_hint: Option<bool>,
+        destructive_hint: Option<bool> => "destructiveHint",
         /// Calling it again with the same arguments changes nothing more.
-        idempotent_hint: Option<bool>,
+        idempotent_hint: Option<bool> => "idempotentHint",
         /// The tool deals with things beyond the server, such as the web.
-        open_world_hint: Option<bool>,
+        open_world_hint: Option<bool> => "openWorldHint",
     }
 }
 
@@ -209,47 +208,23 @@ fn check_unique<'a>(
 impl ToolSection {
     pub(in crate::scenario_file) fn tool(&self) -> MockTool {
         let responses = self.responses.iter().flatten();
-        let text = |it: &Option<String>| it.clone().map(Value::String);
-        let schema = self.input_schema.clone().map(Value::Object);
-        let served = [
-            ("name", Some(json!(self.name.0))),
-            ("title", text(&self.title)),
-            ("description", text(&self.description)),
-            (
-                "inputSchema",
-                Some(schema.unwrap_or_else(|| json!({ "type": "object" }))),
-            ),
-            (
-                "outputSchema",
-                self.output_schema.clone().map(Value::Object),
-            ),
-            (
-                "annotations",
-                self.annotations.as_ref().map(AnnotationsSection::served),
-            ),
-            ("_meta", self._meta.clone().map(Value::Object)),
-        ];
+        let mut served = match self.served() {
+            Some(Value::Object(served)) => served,
+            _ => Object::new(),
+        };
+        if self.input_schema.is_none() {
+            let before = ["name", "title", "description"];
+            let at = before.iter().filter(|it| served.contains_key(**it)).count();
+            served.shift_insert(at, "inputSchema".to_owned(), json!({ "type": "object" }));
+        }
         MockTool {
             name: self.name.0.clone(),
-            served: object(served),
+            served,
             hidden: self.hidden.unwrap_or(false),
             responses: responses.map(ResponseSection::response).collect(),
             on_exhausted: self.on_exhausted.map(|it| it.0).unwrap_or_default(),
             recorded: None,
         }
-    }
-}
-
-impl AnnotationsSection {
-    /// The annotations as they go over the wire.
-    fn served(&self) -> Value {
-        Value::Object(object([
-            ("title", self.title.as_ref().map(|it| json!(it))),
-            ("readOnlyHint", self.read_only_hint.map(Value::Bool)),
-            ("destructiveHint", self.destructive_hint.map(Value::Bool)),
-            ("idempotentHint", self.idempotent_hint.map(Value::Bool)),
-            ("openWorldHint", self.open_world_hint.map(Value::Bool)),
-        ]))
     }
 }
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
-use super::content::object;
 use super::resources::MessageSection;
 use crate::model::Object;
 use crate::model::interactions::{Fault, Step};
+use crate::scenario_file::decode::served::object;
 use crate::scenario_file::decode::values::{Count, Fraction, OnlyTrue, Wait, Word};
 use crate::scenario_file::decode::{
-    Decode, NO_HINT, Named, choice, choose, one_key, only_entry, schema, section, shapes,
+    Decode, NO_HINT, Named, Served, choice, choose, one_key, only_entry, schema, section, shapes,
 };
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -209,9 +209,9 @@ impl SampleSection {
     /// The parameters as they go over the wire.
     fn params(&self) -> Value {
         let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
-        let messages = self.messages.iter().map(MessageSection::served);
+        let messages = self.messages.iter().filter_map(MessageSection::served);
         let preferences = self.model_preferences.as_ref();
-        Value::Object(object([
+        object([
             ("messages", Some(messages.collect())),
             (
                 "modelPreferences",
@@ -226,7 +226,7 @@ impl SampleSection {
                 self.stop_sequences.as_ref().map(|it| json!(it)),
             ),
             ("metadata", self.metadata.clone().map(Value::Object)),
-        ]))
+        ])
     }
 }
 
@@ -234,19 +234,19 @@ impl PreferencesSection {
     fn served(&self) -> Value {
         let hints = |it: &Vec<String>| it.iter().map(|it| json!({ "name": it })).collect();
         let priority = |it: Option<Fraction>| it.map(|it| json!(it.0));
-        Value::Object(object([
+        object([
             ("hints", self.hints.as_ref().map(hints)),
             ("costPriority", priority(self.cost_priority)),
             ("speedPriority", priority(self.speed_priority)),
             ("intelligencePriority", priority(self.intelligence_priority)),
-        ]))
+        ])
     }
 }
 
 impl ElicitSection {
     fn params(&self) -> Value {
         let word = |it: &Option<Word>| it.as_ref().map(|it| json!(it.0));
-        Value::Object(object([
+        object([
             ("mode", self.url.as_ref().map(|_| json!("url"))),
             ("message", Some(json!(self.message))),
             (
@@ -255,7 +255,7 @@ impl ElicitSection {
             ),
             ("url", word(&self.url)),
             ("elicitationId", word(&self.elicitation_id)),
-        ]))
+        ])
     }
 }
 

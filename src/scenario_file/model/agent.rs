@@ -1,7 +1,6 @@
 //! An agent that thinks: a language model behind an API.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -88,25 +87,6 @@ pub enum ToolChoice {
     Tool(String),
 }
 
-/// An agent that is a program of its own, with an MCP client in it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CommandAgent {
-    /// The program and its arguments, with `${…}` not yet filled in; empty for the usual command line of the format.
-    pub command: Vec<String>,
-    pub format: CommandFormat,
-    /// The value of `${model}`.
-    pub model: Option<String>,
-    /// The folder it works in; an empty one, made for the run, unless given.
-    pub cwd: Option<PathBuf>,
-    /// Environment variables besides the few it inherits, with `${…}` not yet filled in.
-    pub env: Vec<(String, String)>,
-    /// For all of its work, in place of the scenario's alone.
-    pub timeout: Option<Duration>,
-    /// For the answer to one tool call, in place of the scenario's.
-    pub tool_timeout: Option<Duration>,
-    pub price: Option<Price>,
-}
-
 /// What an agent prints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CommandFormat {
@@ -153,19 +133,6 @@ impl CommandFormat {
     }
 }
 
-/// What ends a run as failed.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Limits {
-    /// Tokens of all requests together, in and out.
-    pub max_total_tokens: Option<u64>,
-    /// Requests to the model; for an agent without one, tool calls.
-    pub max_steps: Option<u32>,
-    /// Wall time of the run, set-up included.
-    pub max_duration: Option<Duration>,
-    /// In the currency of [`Price`].
-    pub max_cost: Option<f64>,
-}
-
 /// How many requests a run may make unless the scenario says otherwise.
 pub const MAX_STEPS: u32 = 50;
 /// How long one answer of a model may take unless the scenario says otherwise.
@@ -210,3 +177,6 @@ impl ModelApi {
         }
     }
 }
+
+pub use crate::scenario_file::agent::criteria::Limits;
+pub use crate::scenario_file::agent::section::CommandAgent;

@@ -1,9 +1,9 @@
-//! Scenarios, suites and all their parts as the program uses them: defaults merged, variables filled in.
+//! What is asked: scenarios, suites and all their parts as the program uses them, defaults merged, variables filled in. With it, what
+//! happened, from the crate of this name.
 
 pub mod agent;
 pub mod container;
 pub mod evaluator;
-pub mod hook;
 pub mod interactions;
 pub mod judge;
 pub mod measurement;
@@ -11,3 +11,5 @@ pub mod ready;
 pub mod scenario;
 pub mod source;
 pub mod suite_file;
+
+pub use ::model::*;

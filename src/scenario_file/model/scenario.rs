@@ -14,15 +14,16 @@ use crate::model::places::Places;
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 use crate::model::usage::Price;
+use crate::scenario_file::Hook;
 use crate::scenario_file::model::agent::{CommandAgent, Limits, ModelAgent};
 use crate::scenario_file::model::container::Container;
 use crate::scenario_file::model::evaluator::Evaluator;
-use crate::scenario_file::model::hook::Hook;
 use crate::scenario_file::model::interactions::DeclaredServer;
 use crate::scenario_file::model::judge::JudgeSettings;
 use crate::scenario_file::model::measurement::Measurement;
 use crate::scenario_file::model::ready::{Expected, Ready, Until};
 use crate::scenario_file::model::source::Source;
+pub use crate::scenario_file::servers::server::Start;
 
 /// One thing a user wants from the servers, and what is expected of it. The default is empty and disabled.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -177,17 +178,6 @@ pub enum HttpStyle {
     Streamable,
     /// The older one, with an event stream and a second endpoint for messages.
     Sse,
-}
-
-/// A program that is started for each run. Of one that serves an address, `${port}` in it, and in the address, stands for a port that is free
-/// then.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Start {
-    pub command: String,
-    pub args: Vec<String>,
-    pub env: Vec<(String, String)>,
-    /// Resolved against the folder of the file that declares the server; `None` for the current one.
-    pub cwd: Option<PathBuf>,
 }
 
 /// Who asks.

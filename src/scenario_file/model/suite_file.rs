@@ -7,7 +7,8 @@ use jiff::civil::Date;
 
 use crate::model::places::Place;
 use crate::model::trouble::Trouble;
-use crate::scenario_file::model::hook::Hook;
+use crate::scenario_file::Hook;
+pub use crate::scenario_file::suites::Bounds;
 
 /// What a suite file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -90,17 +91,6 @@ pub struct Gates {
     pub all: Bounds,
     /// The same for the scenarios with a tag.
     pub tags: Vec<(String, Bounds)>,
-}
-
-/// Bounds that may be reached.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Bounds {
-    /// The lowest share of scenarios that passes, 0 to 1.
-    pub min_pass_rate: Option<f64>,
-    /// What all requests to models may cost, in the currency of the scenarios' prices.
-    pub max_cost: Option<f64>,
-    /// How long it may take.
-    pub max_duration: Option<Duration>,
 }
 
 impl Retries {

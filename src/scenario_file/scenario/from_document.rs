@@ -5,26 +5,22 @@ use std::time::Duration;
 
 use super::hash::scenario_hash;
 use crate::model::agent::{ModelAgent, ModelApi};
-use crate::model::hook::Hook;
 use crate::model::label::Labels;
 use crate::model::places::Place;
 use crate::model::places::Places;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Agent, Replaying, SaidBy, Scenario, ScriptedCall, Server, Timeouts};
-use crate::scenario_file::agent::script::{CallSection, ExpectedSection};
+use crate::scenario_file::Hook;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection, replaying};
 use crate::scenario_file::decode::values::Timeout;
-use crate::scenario_file::decode::{Field, NO_HINT};
+use crate::scenario_file::decode::{Decode as _, Field, NO_HINT, Plain as _};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
-use crate::scenario_file::judge::JudgeSection;
 use crate::scenario_file::load::config::{ConfigFile, Usual};
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::measured::Kind;
 use crate::scenario_file::servers::hook::HookSection;
-use crate::scenario_file::servers::ready::ReadySection;
-use crate::scenario_file::servers::server::ServerSection;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 impl Document {
@@ -71,9 +67,9 @@ impl Document {
         } else {
             self.agent(start, findings)
         };
-        let mut hooks = |field: &Option<Field<Vec<HookSection>>>| -> Vec<Hook> {
+        let hooks = |field: &Option<Field<Vec<HookSection>>>| -> Vec<Hook> {
             let given = given(field.as_ref()).into_iter().flatten();
-            given.filter_map(|it| it.hook(findings)).collect()
+            given.map(|it| it.plain(findings)).collect()
         };
         let (before, after) = (hooks(&self.before), hooks(&self.after));
         let timeouts = Timeouts::default();
@@ -81,7 +77,9 @@ impl Document {
             given(field.as_ref()).map_or(default, |it| it.0)
         };
         let limits = given(self.limits.as_ref());
-        let limits = limits.map(|it| it.limits(agent.as_ref(), findings));
+        if let Some(limits) = limits {
+            limits.check(agent.as_ref(), findings);
+        }
         let turns = self.turns(findings);
         let interactions = given(self.mcp_interactions.as_ref());
         let tags = given(self.tags.as_ref()).into_iter().flatten();
@@ -135,19 +133,19 @@ impl Document {
             containers: (self.container_sections().into_iter())
                 .filter_map(|(name, it)| it.container(name, findings))
                 .collect(),
-            ready: given(self.ready.as_ref()).map(ReadySection::ready),
+            ready: given(self.ready.as_ref()).map(|it| it.plain(findings)),
             before,
             after,
             agent,
             measurement,
             judge: given(self.judge.as_ref())
-                .and_then(JudgeSection::settings)
+                .and_then(|it| it.settings(findings))
                 .map(Box::new),
             replaying,
             expected_trajectory: expected
                 .into_iter()
                 .flat_map(|it| it.iter())
-                .map(ExpectedSection::expected)
+                .map(|it| it.expected(findings))
                 .collect(),
             expects_no_call: expected.is_some_and(|it| it.forbid_calls()),
             is_test_case: false,
@@ -178,7 +176,7 @@ impl Document {
                 scenario: whole,
                 said_by: SaidBy::Scenario,
             },
-            limits: limits.unwrap_or_default(),
+            limits: limits.map(|it| it.plain(findings)).unwrap_or_default(),
         };
         scenario.hash = scenario_hash(&scenario.messages(), &scenario.redaction);
         Some(scenario)
@@ -223,40 +221,7 @@ impl Document {
         if let Some(rules) = given(self.redact.as_ref()) {
             rules.add_to(&mut redaction);
         }
-        let servers = given(self.servers.as_ref()).into_iter();
-        let servers = servers.flat_map(|it| &it.0).map(|(_, it)| it);
-        redaction.marked = servers.flat_map(ServerSection::marked).collect();
-        let upstreams = self.upstream_sections().iter();
-        redaction
-            .marked
-            .extend(upstreams.flat_map(|(_, it)| it.marked()));
-        let ready = given(self.ready.as_ref()).into_iter();
-        redaction
-            .marked
-            .extend(ready.flat_map(ReadySection::marked));
-        let evaluators = self.evaluator_sections();
-        redaction
-            .marked
-            .extend(evaluators.into_iter().flat_map(|(_, it)| it.marked()));
-        let hooks = [&self.before, &self.after].into_iter();
-        let hooks = hooks.filter_map(|it| given(it.as_ref())).flatten();
-        redaction.marked.extend(hooks.flat_map(HookSection::marked));
-        let containers = self.container_sections();
-        redaction
-            .marked
-            .extend(containers.iter().flat_map(|(_, it)| it.value.marked()));
-        let source = given(self.source.as_ref());
-        redaction
-            .marked
-            .extend(source.iter().flat_map(|it| it.marked()));
-        let judge = given(self.judge.as_ref());
-        redaction
-            .marked
-            .extend(judge.iter().flat_map(|it| it.marked()));
-        let agent = given(self.agent.as_ref());
-        redaction
-            .marked
-            .extend(agent.iter().flat_map(|it| it.value.kind.marked()));
+        self.marked(&mut |name| redaction.marked.push(name.to_owned()));
         redaction
     }
 
@@ -289,13 +254,13 @@ impl Document {
         let agent = given(self.agent.as_ref());
         let expected = given(self.expected_trajectory.as_ref());
         let (calls, at): (Vec<_>, _) = match agent.and_then(|it| it.all.calls.as_ref()) {
-            Some(calls) => (calls.iter().map(CallSection::call).collect(), calls.at),
+            Some(calls) => (calls.iter().map(|it| it.call(findings)).collect(), calls.at),
             None if is_wrong(self.expected_trajectory.as_ref()) => return None,
             None => {
                 let calls = expected.into_iter().flat_map(|it| it.iter());
                 let at = agent.map(|it| it.at).or(expected.map(|it| it.at));
                 (
-                    calls.map(ExpectedSection::call).collect(),
+                    calls.map(|it| it.call(findings)).collect(),
                     at.unwrap_or(start),
                 )
             }
@@ -321,20 +286,20 @@ impl Document {
             AgentKind::Scripted(_) => scripted(findings),
             AgentKind::Replay(_) => Some(Agent::Replay { calls }),
             AgentKind::Anthropic((choice, model)) => {
-                let settings = model.agent(ModelApi::Anthropic, Some(choice));
+                let settings = model.agent(ModelApi::Anthropic, Some(choice), findings);
                 self.asking(settings, calls, start, findings)
             }
             AgentKind::OpenAi((apis, (choice, model))) => {
                 let api = apis.api.map_or(ModelApi::OpenAiChat, |it| it.0);
-                let settings = model.agent(api, Some(choice));
+                let settings = model.agent(api, Some(choice), findings);
                 self.asking(settings, calls, start, findings)
             }
             AgentKind::Ollama(model) => {
-                let settings = model.agent(ModelApi::Ollama, None);
+                let settings = model.agent(ModelApi::Ollama, None, findings);
                 self.asking(settings, calls, start, findings)
             }
             AgentKind::Command(command) => {
-                let settings = command.agent(agent.at, findings).map(Box::new);
+                let settings = Some(Box::new(command.plain(findings)));
                 match given(self.turns.as_ref()) {
                     Some(turns) if turns.len() > 1 => {
                         let message = "an agent that is a command is given one message";

@@ -5,12 +5,10 @@ use schemars::JsonSchema;
 use super::ready::ReadySection;
 use super::source::{PrepareKeys, check_folder, check_prepare};
 use crate::model::container::{Build, Container, Image, Keep, Mount, MountSource, Reset};
-use crate::scenario_file::decode::template::{
-    Given, SOURCE_DIR, Template, given_pairs, marked_names, mentions, pairs,
-};
+use crate::scenario_file::decode::template::{Given, SOURCE_DIR, Template, mentions};
 use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Timeout, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, choice, section, shapes, wrong_kind,
+    At, Decode, NO_HINT, Named, Plain, choice, section, shapes, wrong_kind,
 };
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -125,15 +123,6 @@ shapes! {
 }
 
 impl ContainerSection {
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
-        let build = match self.build.as_ref().map(|it| &it.value) {
-            Some(BuildSection::Fields(it)) => it.env.as_ref(),
-            Some(BuildSection::Context(_)) | None => None,
-        };
-        marked_names(self.env.as_ref()).chain(marked_names(build))
-    }
-
     /// What is mounted into it.
     pub(in crate::scenario_file) fn mounts(&self, findings: &Findings) -> Vec<Mount> {
         let mounts = self.mounts.iter().flatten();
@@ -152,27 +141,27 @@ impl ContainerSection {
             (None, Some(build)) => Image::Built(build.build(findings)),
             (None, None) => return None,
         };
-        let word = |it: &Option<Template<Word>>| it.as_ref().map(|it| it.0.clone());
-        let ready = self.ready.as_ref().map(ReadySection::ready);
-        let command = self.command.as_ref();
         Some(Container {
             name: name.map(str::to_owned),
             image,
             optional: self.optional.as_ref().and_then(|it| it.how()),
-            port: self.port.as_ref().map(|it| it.value.0),
-            host_port: self.host_port.map(|it| it.0),
-            env: given_pairs(self.env.as_ref()),
-            command: command.map(|it| it.iter().map(|it| it.value.clone()).collect()),
+            port: self.port.plain(findings),
+            host_port: self.host_port.plain(findings),
+            env: self
+                .env
+                .as_ref()
+                .map_or_else(Vec::new, |it| it.plain(findings)),
+            command: self.command.plain(findings),
             mounts: self.mounts(findings),
-            config_target: word(&self.config_target),
-            network: word(&self.network),
-            memory: self.memory.map(|it| it.0),
-            cpus: self.cpus.map(|it| it.0),
-            pids: self.pids.map(|it| it.0),
-            user: word(&self.user),
+            config_target: self.config_target.plain(findings),
+            network: self.network.plain(findings),
+            memory: self.memory.plain(findings),
+            cpus: self.cpus.plain(findings),
+            pids: self.pids.plain(findings),
+            user: self.user.plain(findings),
             read_only: self.read_only.unwrap_or(false),
             docker_socket: self.docker_socket.as_ref().is_some_and(|it| it.value),
-            ready: ready.unwrap_or_default(),
+            ready: self.ready.plain(findings).unwrap_or_default(),
             reset: self.reset.map_or(Reset::Scenario, |it| it.0),
             keep: self.keep.as_ref().map_or(Keep::Never, |it| it.value.0),
         })
@@ -194,9 +183,11 @@ impl BuildSection {
             inputs: it.inputs.as_deref(),
         });
         Build {
-            context: findings.folder(context.at).join(&context.0),
+            context: context.plain(findings),
             dockerfile: dockerfile.map_or_else(|| "Dockerfile".to_owned(), |it| it.0.clone()),
-            args: pairs(fields.and_then(|it| it.args.as_ref())),
+            args: fields
+                .and_then(|it| it.args.plain(findings))
+                .unwrap_or_default(),
             labels: Vec::new(),
             prepare: prepare.and_then(|it| it.prepare(findings)),
             state: None,

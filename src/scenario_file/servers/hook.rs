@@ -1,63 +1,50 @@
-//! The sections `before` and `after`.
+//! Commands around each run, which reset what outlives it: the sections `before` and `after`.
 
-use crate::model::hook::Hook;
-use crate::scenario_file::decode::template::{
-    Given, Template, command_line, given_pairs, marked_names,
-};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::scenario_file::decode::template::{CommandLine, Given, Template};
 use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{At, Named, section, shapes};
+use crate::scenario_file::decode::{Named, Plain, section, shapes};
 use crate::scenario_file::yaml::source::Findings;
 
 shapes! {
     /// A command: the program and its arguments, or a map that says more.
     HookSection, "a list of a program and its arguments, or a map" {
-        List => Command(At<Vec<Template>>),
+        List => Command(CommandLine),
         Map => Fields(Box<HookFields>),
     }
 }
 
 section! {
     /// A command that is run before or after each run. `${NAME}` is an environment variable.
-    HookFields {
+    HookFields => Hook(Eq) {
         /// The program and its arguments. A relative path with a `/` belongs to this file's folder.
-        command: At<Vec<Template>>,
+        command: CommandLine as Vec<String>,
         /// The folder the command works in, relative to this file.
-        cwd: Option<Template<Word>>,
+        cwd: Option<Template<Word>> as Option<PathBuf>,
         /// Environment variables for the command.
-        env: Option<Named<Given>>,
+        env: Option<Named<Given>> as Vec<(String, String)> = Vec::new(),
         /// How long it may take; 60s unless given.
-        timeout: Option<Timeout>,
+        timeout: Option<Timeout> as Duration = Hook::TIMEOUT,
     }
 }
 
-impl HookSection {
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
-        let env = match self {
-            Self::Command(_) => None,
-            Self::Fields(it) => it.env.as_ref(),
-        };
-        marked_names(env)
-    }
+impl Hook {
+    /// How long a command may take unless the scenario says otherwise.
+    pub const TIMEOUT: Duration = Duration::from_secs(60);
+}
 
-    /// The command; `None`, after saying so, where it names no program.
-    pub(in crate::scenario_file) fn hook(&self, findings: &mut Findings) -> Option<Hook> {
+impl Plain<Hook> for HookSection {
+    fn plain(&self, findings: &Findings) -> Hook {
         match self {
-            Self::Command(command) => Some(Hook {
-                command: command_line(command, findings)?,
+            Self::Command(command) => Hook {
+                command: command.plain(findings),
                 cwd: None,
                 env: Vec::new(),
                 timeout: Hook::TIMEOUT,
-            }),
-            Self::Fields(it) => {
-                let cwd = it.cwd.as_ref();
-                Some(Hook {
-                    command: command_line(&it.command, findings)?,
-                    cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
-                    env: given_pairs(it.env.as_ref()),
-                    timeout: it.timeout.map_or(Hook::TIMEOUT, |it| it.0),
-                })
-            }
+            },
+            Self::Fields(fields) => fields.plain(findings),
         }
     }
 }

@@ -6,45 +6,47 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall, Until};
+use crate::model::ready::{AtPath, Expected, HealthPage, PageAddress, Until};
+use crate::model::rules::Rules;
 
-use crate::scenario_file::decode::template::{Given, Template, given_pairs, marked_names};
+use crate::scenario_file::decode::plain::{Place, Templates};
+use crate::scenario_file::decode::template::{Given, Template};
 use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, schema, section, shapes};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, Plain, schema, section, shapes};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
     /// What proves that servers can be asked, before a run begins. All of it must hold at the same time. Servers over HTTP are asked in sessions of their own; a `stdio` or `mock` server is started for each run, so it is asked in the session that the run uses, before the agent begins. What is asked is no part of the trajectory, but the server sees it: it should only read, and answers of a mock that count calls count it, too. Servers made from a recording are ready.
-    ReadySection, checked by check {
+    ReadySection => Ready, checked by check {
         /// Names of tools that must be listed.
-        tools: Option<Vec<Word>>,
+        tools: Option<Vec<Word>> as Vec<String> = Vec::new(),
         /// How many tools must be listed at least.
-        min_tools: Option<Count>,
+        min_tools: Option<Count> as usize = 0,
         /// Calls that must be answered as expected, asked in order until all are. They must change nothing.
-        calls: Option<Vec<ReadyCallSection>>,
+        calls: Option<Vec<ReadyCallSection>> as Vec<ReadyCall> = Vec::new(),
         /// A page, or several, that must answer as expected.
-        http: Option<HealthPages>,
+        http: Option<HealthPages> as Vec<HealthPage> = Vec::new(),
         /// How long the tools, with their descriptions and schemas, and the answers to `calls` must have stayed the same; not at all unless given. Times, ids and the like, and what `scoring.ignore` names, may vary.
-        settle: Option<At<Wait>>,
+        settle: Option<At<Wait>> as Duration = Duration::ZERO,
         /// How long to wait before asking again; up to 200ms unless given, and shorter at first.
-        interval: Option<Timeout>,
+        interval: Option<Timeout> as Option<Duration>,
         /// How long it may take in all, from the container's start where there is one; 60s unless given.
-        timeout: Option<Timeout>,
+        timeout: Option<Timeout> as Duration = Ready::TIMEOUT,
     }
 }
 
 section! {
     /// A tool call that asks whether a server is ready.
-    ReadyCallSection {
+    ReadyCallSection => ReadyCall {
         /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
-        tool: At<Word>,
+        tool: At<Word> as String,
         /// The arguments.
-        args: Option<Object>,
+        args: Option<Object> as Object = Object::new(),
         /// The server that is asked, where the tool's name does not tell.
-        server: Option<At<Word>>,
+        server: Option<At<Word>> as Option<String>,
         /// What the answer must hold; that it is no error unless given.
-        expect: Option<ExpectSection>,
+        expect: Option<ExpectSection> as Expected = Expected::default(),
     }
 }
 
@@ -76,11 +78,11 @@ pub(in crate::scenario_file) struct UntilSection {
 /// For how long a read is repeated.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl UntilSection {
-    pub(in crate::scenario_file) fn until(&self) -> Until {
+impl Plain<Until> for UntilSection {
+    fn plain(&self, findings: &Findings) -> Until {
         Until {
-            expect: self.expect.expected(),
-            timeout: self.timeout.map_or(PATIENCE, |it| it.0),
+            expect: self.expect.plain(findings),
+            timeout: self.timeout.plain(findings).unwrap_or(PATIENCE),
         }
     }
 }
@@ -156,6 +158,12 @@ impl Decode for Wanted {
     }
 }
 
+impl Plain<Value> for Wanted {
+    fn plain(&self, _: &Findings) -> Value {
+        self.0.clone()
+    }
+}
+
 impl HealthPages {
     fn all(&self) -> &[HealthSection] {
         match self {
@@ -166,25 +174,6 @@ impl HealthPages {
 }
 
 impl ReadySection {
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
-        let pages = self.http.iter().flat_map(HealthPages::all);
-        pages.flat_map(|it| marked_names(it.headers.as_ref()))
-    }
-
-    pub(in crate::scenario_file) fn ready(&self) -> Ready {
-        let usual = Ready::default();
-        Ready {
-            tools: self.tools.iter().flatten().map(|it| it.0.clone()).collect(),
-            min_tools: self.min_tools.map_or(usual.min_tools, |it| it.0 as usize),
-            calls: self.calls().map(ReadyCallSection::call).collect(),
-            http: self.pages().map(HealthSection::page).collect(),
-            settle: self.settle.as_ref().map_or(usual.settle, |it| it.value.0),
-            interval: self.interval.map(|it| it.0),
-            timeout: self.timeout.map_or(usual.timeout, |it| it.0),
-        }
-    }
-
     pub(in crate::scenario_file) fn calls(&self) -> impl Iterator<Item = &ReadyCallSection> {
         self.calls.iter().flatten()
     }
@@ -194,38 +183,49 @@ impl ReadySection {
     }
 }
 
-impl ReadyCallSection {
-    pub(in crate::scenario_file) fn call(&self) -> ReadyCall {
-        ReadyCall {
-            server: self.server.as_ref().map(|it| it.0.clone()),
-            tool: self.tool.0.clone(),
-            arguments: self.args.clone().unwrap_or_default(),
-            expect: expected(self.expect.as_ref()),
+/// All of them.
+impl Plain<Vec<HealthPage>> for HealthPages {
+    fn plain(&self, findings: &Findings) -> Vec<HealthPage> {
+        let pages = self.all().iter();
+        pages.map(|it| it.plain(findings)).collect()
+    }
+
+    fn places(value: &mut Vec<HealthPage>, visit: &mut dyn FnMut(Place<'_>)) {
+        for page in value {
+            HealthSection::places(page, visit);
         }
     }
 }
 
-impl HealthSection {
-    fn page(&self) -> HealthPage {
+impl Plain<HealthPage> for HealthSection {
+    fn plain(&self, findings: &Findings) -> HealthPage {
         HealthPage {
             at: match (&self.url, &self.path) {
-                (Some(url), _) => PageAddress::Url(url.0.clone()),
+                (Some(url), _) => PageAddress::Url(url.plain(findings)),
                 (None, path) => PageAddress::Path {
-                    server: self.server.as_ref().map(|it| it.0.clone()),
-                    path: path
-                        .as_ref()
-                        .map_or_else(|| "/".to_owned(), |it| it.0.clone()),
+                    server: self.server.plain(findings),
+                    path: path.plain(findings).unwrap_or_else(|| "/".to_owned()),
                 },
             },
-            headers: given_pairs(self.headers.as_ref()),
-            status: self.status.map_or(200, |it| it.0),
-            expect: expected(self.expect.as_ref()),
+            headers: self.headers.plain(findings).unwrap_or_default(),
+            status: self.status.plain(findings).unwrap_or(200),
+            expect: self.expect.plain(findings).unwrap_or_default(),
+        }
+    }
+
+    fn places(value: &mut HealthPage, visit: &mut dyn FnMut(Place<'_>)) {
+        let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &mut value.at;
+        visit(Place::Text(address));
+        for (_, header) in &mut value.headers {
+            visit(Place::Text(header));
         }
     }
 }
 
-fn expected(section: Option<&ExpectSection>) -> Expected {
-    section.map(ExpectSection::expected).unwrap_or_default()
+impl Templates for HealthPage {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        HealthSection::places(self, visit);
+    }
 }
 
 impl ExpectSection {
@@ -233,26 +233,29 @@ impl ExpectSection {
     pub(in crate::scenario_file) fn is_error(&self) -> Option<bool> {
         self.is_error.as_ref().map(|it| it.value)
     }
+}
 
-    pub(in crate::scenario_file) fn expected(&self) -> Expected {
-        let section = self;
-        let wanted = match (&section.equals, &section.exists, &section.min_items) {
-            (Some(value), _, _) => Some(AtPath::Equals(value.value.0.clone())),
-            (_, Some(exists), _) => Some(AtPath::Exists(exists.value)),
-            (_, _, Some(least)) => Some(AtPath::MinItems(least.value.0 as usize)),
-            (None, None, None) => None,
-        };
-        let path = section.path.as_ref().map(|it| it.value.0.clone());
+impl Plain<Expected> for ExpectSection {
+    fn plain(&self, findings: &Findings) -> Expected {
+        let equals = self
+            .equals
+            .as_ref()
+            .map(|it| AtPath::Equals(it.value.0.clone()));
+        let exists = self.exists.as_ref().map(|it| AtPath::Exists(it.value));
+        let min_items = self.min_items.plain(findings).map(AtPath::MinItems);
         Expected {
-            is_error: section.is_error.as_ref().is_some_and(|it| it.value),
-            text: section.text.as_ref().map(|it| it.0.clone()),
-            at: path.zip(wanted),
+            is_error: self.is_error() == Some(true),
+            text: self.text.plain(findings),
+            at: self
+                .path
+                .plain(findings)
+                .zip(equals.or(exists).or(min_items)),
         }
     }
 }
 
 fn check(section: &ReadySection, at: Mark, findings: &mut Findings) {
-    let usual = Ready::default().timeout;
+    let usual = Ready::TIMEOUT;
     let timeout = section.timeout.map_or(usual, |it| it.0);
     if let Some(settle) = section.settle.as_ref().filter(|it| it.value.0 >= timeout) {
         let message = "must be shorter than `timeout`";
@@ -329,5 +332,64 @@ fn check_health(section: &HealthSection, at: Mark, findings: &mut Findings) {
     if let Some(is_error) = is_error {
         let message = "`is_error` means nothing for a page";
         findings.error(is_error.at, message, Some("say which `status` is expected"));
+    }
+}
+
+impl Ready {
+    /// How long it may take unless the scenario says otherwise.
+    pub const TIMEOUT: Duration = Duration::from_secs(60);
+}
+
+impl Default for Ready {
+    fn default() -> Self {
+        Self {
+            tools: Vec::new(),
+            min_tools: 0,
+            calls: Vec::new(),
+            http: Vec::new(),
+            settle: Duration::ZERO,
+            interval: None,
+            timeout: Self::TIMEOUT,
+        }
+    }
+}
+
+/// First words of names of tools that only read, and of tools that do not.
+const READING: [&str; 20] = [
+    "check", "count", "describe", "echo", "fetch", "find", "get", "has", "health", "is", "list",
+    "look", "ping", "poll", "query", "read", "retrieve", "search", "show", "status",
+];
+const CHANGING: [&str; 26] = [
+    "add", "append", "approve", "cancel", "clear", "close", "create", "delete", "disable", "drop",
+    "edit", "enable", "insert", "move", "patch", "post", "put", "remove", "rename", "reset",
+    "restart", "send", "set", "update", "upload", "write",
+];
+
+impl ReadyCall {
+    /// Whether asking changes something, where that is known: by what the scenario says of the tool, by what the server does (its
+    /// `readOnlyHint`), else by the operation, which is the `operation` argument or the tool's name.
+    pub fn changes(&self, read_only_hint: Option<bool>, rules: &Rules) -> Option<bool> {
+        let is_read = rules.reads.iter().any(|rule| {
+            let tail = self.tool.strip_suffix(rule.tool.as_str());
+            let is_tool = tail.is_some_and(|it| it.is_empty() || it.ends_with("__"));
+            let mut given = rule.arguments.iter();
+            is_tool && given.all(|(name, value)| self.args.get(name) == Some(value))
+        });
+        if is_read {
+            return Some(false);
+        }
+        if let Some(reads) = read_only_hint {
+            return Some(!reads);
+        }
+        let tool = self.tool.rsplit("__").next().unwrap_or(&self.tool);
+        let operation = self.args.get("operation").and_then(Value::as_str);
+        let operation = operation.unwrap_or(tool).to_lowercase();
+        let word = operation.split(['_', '-', '.', ' ', '/']).next();
+        let word = word.unwrap_or_default();
+        match (READING.contains(&word), CHANGING.contains(&word)) {
+            (true, _) => Some(false),
+            (_, true) => Some(true),
+            _ => None,
+        }
     }
 }

@@ -1,14 +1,18 @@
 //! The section `servers`, and the servers that a scenario names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
 
 use super::ready::ReadySection;
 use crate::model::ready::Ready;
-use crate::model::scenario::{Criterion, HttpStyle, Scenario, Server, Start, Transport};
+use crate::model::scenario::{Criterion, HttpStyle, Scenario, Server, Transport};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::template::{Given, PORT, Template, given_pairs, marked_names};
+use crate::scenario_file::decode::plain::Place;
+use crate::scenario_file::decode::template::{Given, PORT, Template};
 use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Named, section, template};
+use crate::scenario_file::decode::{At, Decode, Named, Plain, section, template};
+use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A server the scenario uses.
@@ -64,26 +68,46 @@ section! {
 
 section! {
     /// How a program is started.
-    StdioKeys {
+    StdioKeys => Start(Default) {
         /// The program.
-        command: Template<Word>,
+        command: Program as String,
         /// The arguments of the program.
-        args: Option<Vec<Template>>,
+        args: Option<Vec<Template>> as Vec<String> = Vec::new(),
         /// Environment variables for the program.
-        env: Option<Named<Given>>,
+        env: Option<Named<Given>> as Vec<(String, String)> = Vec::new(),
         /// The folder the program runs in, relative to this file.
-        cwd: Option<Template<Word>>,
+        cwd: Option<Template<Word>> as Option<PathBuf>,
+    }
+}
+
+/// A program. One named by a path that begins with `./` or `../` belongs to the folder of the file that names it; a bare name is looked up in
+/// `PATH`.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(transparent)]
+pub(in crate::scenario_file) struct Program(Template<Word>);
+
+impl Decode for Program {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        Decode::decode(node, findings).map(Self)
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        self.0.templates(visit);
+    }
+}
+
+impl Plain<String> for Program {
+    fn plain(&self, findings: &Findings) -> String {
+        let Self(program) = self;
+        command_from(program.value.as_ref(), &findings.folder(program.at))
+    }
+
+    fn places(value: &mut String, visit: &mut dyn FnMut(Place<'_>)) {
+        visit(Place::Text(value));
     }
 }
 
 impl HttpKeys {
-    /// The names of values that are marked as secret.
-    pub(super) fn marked(&self) -> Vec<String> {
-        let env = self.start.as_ref().and_then(|it| it.env.as_ref());
-        let headers = marked_names(self.headers.as_ref());
-        headers.chain(marked_names(env)).collect()
-    }
-
     pub(super) fn transport(&self, style: HttpStyle, findings: &Findings) -> Transport {
         let command = self.headers_command.iter().flat_map(|it| &it.value);
         let mut headers_command: Vec<String> = command.map(|it| it.value.clone()).collect();
@@ -93,63 +117,42 @@ impl HttpKeys {
         Transport::Http {
             style,
             url: self.url.0.clone(),
-            headers: given_pairs(self.headers.as_ref()),
-            bearer_token_env: self.bearer_token_env.as_ref().map(|it| it.0.clone()),
-            start: self.start.as_ref().map(|it| it.start(findings)),
+            headers: self
+                .headers
+                .as_ref()
+                .map_or_else(Vec::new, |it| it.plain(findings)),
+            bearer_token_env: self.bearer_token_env.plain(findings),
+            start: self.start.plain(findings),
             headers_command,
         }
     }
 }
 
 impl ServerSection {
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
-        let mut marked = match &self.kind {
-            ServerKind::Http(http) | ServerKind::Sse(http) => http.marked(),
-            ServerKind::Stdio(stdio) => stdio.marked(),
-            ServerKind::Mock(_) => Vec::new(),
-        };
-        let ready = self.all.ready.iter();
-        marked.extend(ready.flat_map(ReadySection::marked));
-        marked
-    }
-
     pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
         let transport = match &self.kind {
             ServerKind::Http(http) => http.transport(HttpStyle::Streamable, findings),
             ServerKind::Sse(http) => http.transport(HttpStyle::Sse, findings),
-            ServerKind::Stdio(stdio) => stdio.transport(findings),
+            ServerKind::Stdio(stdio) => Transport::Stdio(stdio.plain(findings)),
             ServerKind::Mock(_) => Transport::Mock,
         };
         Server {
             name: name.to_owned(),
             transport,
-            connect_timeout: self.all.connect_timeout.map(|it| it.0),
-            tool_timeout: self.all.tool_timeout.map(|it| it.0),
-            ready: self.all.ready.as_ref().map(ReadySection::ready),
+            connect_timeout: self.all.connect_timeout.plain(findings),
+            tool_timeout: self.all.tool_timeout.plain(findings),
+            ready: self.all.ready.plain(findings),
         }
     }
 }
 
-impl StdioKeys {
-    /// The names of values that are marked as secret.
-    pub(super) fn marked(&self) -> Vec<String> {
-        marked_names(self.env.as_ref()).collect()
-    }
-
-    pub(super) fn transport(&self, findings: &Findings) -> Transport {
-        Transport::Stdio(self.start(findings))
-    }
-
-    fn start(&self, findings: &Findings) -> Start {
-        let command = &self.command;
-        let args = self.args.iter().flatten();
-        let cwd = self.cwd.as_ref();
-        Start {
-            command: command_from(&command.0, &findings.folder(command.at)),
-            args: args.map(|it| it.value.clone()).collect(),
-            env: given_pairs(self.env.as_ref()),
-            cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
+impl Start {
+    /// A program that is started with these arguments, and nothing else.
+    pub fn new(command: impl Into<String>, args: Vec<String>) -> Self {
+        Self {
+            command: command.into(),
+            args,
+            ..Self::default()
         }
     }
 }

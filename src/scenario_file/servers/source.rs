@@ -1,10 +1,12 @@
 //! The section `source`: where the system under test comes from, and the commands that make of it what is started.
 
+use std::path::PathBuf;
+
 use super::server::command_from;
 use crate::model::source::{PREPARE_TIMEOUT, Prepare, Source};
-use crate::scenario_file::decode::template::{Given, Template, given_pairs, marked_names};
+use crate::scenario_file::decode::template::{Given, Template};
 use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Named, section};
+use crate::scenario_file::decode::{At, NO_HINT, Named, Plain, section};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -37,11 +39,6 @@ pub(super) struct PrepareKeys<'a> {
 }
 
 impl SourceSection {
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
-        marked_names(self.env.as_ref())
-    }
-
     pub(in crate::scenario_file) fn source(&self, findings: &Findings) -> Source {
         let keys = PrepareKeys {
             commands: self.prepare.as_deref(),
@@ -50,9 +47,8 @@ impl SourceSection {
             timeout: self.timeout,
             inputs: self.inputs.as_deref(),
         };
-        let repo = self.repo.as_ref();
         Source {
-            repo: repo.map(|it| findings.folder(it.at).join(&it.0)),
+            repo: self.repo.plain(findings),
             version: None,
             prepare: keys.prepare(findings),
         }
@@ -62,8 +58,8 @@ impl SourceSection {
 impl PrepareKeys<'_> {
     /// What is done before something is started; `None` where nothing is.
     pub(super) fn prepare(&self, findings: &Findings) -> Option<Prepare> {
-        let inputs: Vec<_> = (self.inputs.iter().copied().flatten())
-            .map(|it| findings.folder(it.at).join(&it.0))
+        let inputs: Vec<PathBuf> = (self.inputs.iter().copied().flatten())
+            .map(|it| it.plain(findings))
             .collect();
         if self.commands.is_none() && inputs.is_empty() {
             return None;
@@ -77,8 +73,8 @@ impl PrepareKeys<'_> {
         });
         Some(Prepare {
             commands: commands.collect(),
-            cwd: self.cwd.map(|it| findings.folder(it.at).join(&it.0)),
-            env: given_pairs(self.env),
+            cwd: self.cwd.map(|it| it.plain(findings)),
+            env: self.env.map_or_else(Vec::new, |it| it.plain(findings)),
             timeout: self.timeout.map_or(PREPARE_TIMEOUT, |it| it.0),
             inputs,
         })

@@ -3,8 +3,8 @@
 use super::server::{HttpKeys, StdioKeys};
 use crate::model::scenario::{HttpStyle, Server, Transport};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::section;
 use crate::scenario_file::decode::values::Timeout;
+use crate::scenario_file::decode::{Plain, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A server behind the ones under test.
@@ -52,26 +52,17 @@ impl UpstreamSection {
         matches!(self.kind, UpstreamKind::Mock(_))
     }
 
-    /// The names of values that are marked as secret.
-    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
-        match &self.kind {
-            UpstreamKind::Http((http, _)) => http.marked(),
-            UpstreamKind::Stdio((stdio, _)) => stdio.marked(),
-            UpstreamKind::Mock(_) => Vec::new(),
-        }
-    }
-
     pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
         let transport = match &self.kind {
             UpstreamKind::Http((http, _)) => http.transport(HttpStyle::Streamable, findings),
-            UpstreamKind::Stdio((stdio, _)) => stdio.transport(findings),
+            UpstreamKind::Stdio((stdio, _)) => Transport::Stdio(stdio.plain(findings)),
             UpstreamKind::Mock(_) => Transport::Mock,
         };
         Server {
             name: name.to_owned(),
             transport,
-            connect_timeout: self.all.connect_timeout.map(|it| it.0),
-            tool_timeout: self.all.tool_timeout.map(|it| it.0),
+            connect_timeout: self.all.connect_timeout.plain(findings),
+            tool_timeout: self.all.tool_timeout.plain(findings),
             ready: None,
         }
     }

@@ -1,7 +1,7 @@
 //! A program of the author's as an evaluator.
 
 use super::compared::quoted;
-use crate::scenario_file::model::hook::Hook;
+use crate::scenario_file::Hook;
 
 /// A program of the author's that is given the run and says whether it is right.
 #[derive(Debug, Clone, PartialEq, Eq)]

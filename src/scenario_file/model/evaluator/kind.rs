@@ -8,9 +8,9 @@ use super::schema_validate::{SchemaSource, SchemaValidate};
 use super::sql_validate::SqlValidate;
 use super::text::{TextEvaluator, TextSource};
 use super::tool_calls::ToolCalls;
-use super::within::{TraceNoErrors, Within};
 use crate::model::evaluation::Role;
 use crate::model::redacted::ShownText;
+use crate::scenario_file::evaluators::within::{TraceNoErrors, Within};
 use crate::scenario_file::model::judge::LlmJudge;
 use sha2::{Digest as _, Sha256};
 

@@ -11,7 +11,6 @@ mod schema_validate;
 mod sql_validate;
 mod text;
 mod tool_calls;
-mod within;
 
 pub use self::command::CommandEvaluator;
 pub use self::compared::AnswerOf;
@@ -22,4 +21,4 @@ pub use self::schema_validate::{SchemaSource, SchemaValidate};
 pub use self::sql_validate::{SqlQuestion, SqlValidate, WantedRow, WantedRows};
 pub use self::text::{TextEvaluator, TextMatch, TextSource};
 pub use self::tool_calls::{AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall};
-pub use self::within::{TraceNoErrors, Within};
+pub use crate::scenario_file::evaluators::within::{TraceNoErrors, Within};

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::json_path::JsonPath;
 use crate::model::redacted::ShownText;
+pub use crate::scenario_file::evaluators::tool_calls::AnswerPattern;
 
 /// What is said of the calls of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,23 +54,6 @@ pub enum ArgumentsPattern {
     Regex(Object),
     /// They are valid by this JSON Schema.
     Schema(Value),
-}
-
-/// What answers are meant.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct AnswerPattern {
-    /// Whether it is an error; either unless given.
-    pub is_error: Option<bool>,
-    /// This text is somewhere in it.
-    pub contains: Option<String>,
-    /// A place in its JSON.
-    pub path: Option<JsonPath>,
-    /// The value there.
-    pub equals: Option<Value>,
-    /// A regular expression that finds something in the value there.
-    pub matches: Option<String>,
-    /// Whether there is anything but `null`.
-    pub exists: Option<bool>,
 }
 
 impl WantedCall {
