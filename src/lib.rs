@@ -96,6 +96,5 @@ pub mod sql;
 pub mod store;
 pub mod suite;
 
-pub use ::model::{digits, json, published, text};
-pub use scenario_file::model;
-pub use {redact, report, score};
+pub use model::{digits, json, published, text};
+pub use {model, redact, report, score};

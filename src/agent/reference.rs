@@ -15,9 +15,9 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::reference::{Part, Reference};
-use crate::model::scenario::{FilledText, ScriptedCall};
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::model::{Object, texts};
+use crate::scenario_file::agent::{FilledText, ScriptedCall};
 use crate::text::beginning;
 
 /// The answers of a run, into which references lead.
@@ -239,8 +239,8 @@ mod tests {
     use std::borrow::Cow;
 
     use super::Answers;
-    use crate::model::scenario::FilledText;
     use crate::model::trajectory::{Answer, FailureKind, Outcome};
+    use crate::scenario_file::agent::FilledText;
 
     fn answers(answers: impl IntoIterator<Item = Option<Answer>>) -> Answers<'static> {
         let mut all = Answers::default();

@@ -9,15 +9,13 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::digits;
-use crate::model::Object;
-use crate::model::placeholder;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::scenario::{Pace, Replaying};
-use crate::model::texts;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::{Object, placeholder, texts};
 use crate::redact::{Redactor, Secrets, Unknown};
 use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::scenario_file::agent::{Pace, Replaying};
 use crate::score::{self, IdTranslation, Poll};
 
 /// How long a poll waits before it asks again: at first, and at most.

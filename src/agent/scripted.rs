@@ -11,13 +11,13 @@ use serde_json::Value;
 use crate::agent::reference::{self, Answers};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
-use crate::model::ready::Until;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::scenario::ScriptedCall;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
 use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::scenario_file::agent::ScriptedCall;
+use crate::scenario_file::servers::Until;
 use crate::score::{in_band_error, nearest_for_call, only_reads};
 
 /// The pause before a read is repeated until its answer holds something.

@@ -2,8 +2,8 @@
 
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::rules::ErrorSign;
-use crate::model::scenario::{Agent, Scenario};
-use crate::scenario_file::{Finding, Severity};
+use crate::scenario_file::agent::Agent;
+use crate::scenario_file::{Finding, Scenario, Severity};
 use crate::score::{self, KnownCall};
 
 /// Paths under `scoring.ignore` and `scoring.errors` that cannot be read.

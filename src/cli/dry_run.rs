@@ -9,10 +9,11 @@ use crate::cli::args::{ExecuteArgs, Format, PlanArgs, ReportingArgs};
 use crate::cli::suite::judge_budget;
 use crate::cli::to_run::ToRun;
 use crate::cli::{Console, Exit, Failure};
-use crate::model::measurement::Measurement;
-use crate::model::scenario::{Scenario, Transport};
 use crate::model::usage::cost_words;
 use crate::published::result::Shard;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::measured::Measurement;
+use crate::scenario_file::servers::Transport;
 use crate::text::{self, plural, several};
 use crate::{json, suite};
 

@@ -7,13 +7,13 @@ use jiff::civil::Date;
 
 use super::{Exit, without_scenarios};
 use crate::model::number::places_apart;
-use crate::model::suite_file::{Bounds, Quarantined, SuiteFile};
 use crate::published::result::{
     Gate, GateKind, GateState, Quarantine, QuarantineOf, ResultDocument, Scenario, Status,
     SuiteGate, SuiteOf, Summary,
 };
 use crate::redact;
 use crate::report::duration;
+use crate::scenario_file::suites::{Bounds, Quarantined, SuiteFile};
 use crate::text::{plural, several};
 
 /// Whether a scenario is quarantined by this: it, or the one whose row or cell it is.

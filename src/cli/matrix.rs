@@ -7,8 +7,7 @@ use clap::ValueEnum;
 use crate::cli::args::{AgentChoice, Axis, AxisName};
 use crate::cli::exit::Failure;
 use crate::model::cell::{Cell, Setting};
-use crate::model::scenario::Scenario;
-use crate::scenario_file::folded;
+use crate::scenario_file::{Scenario, folded};
 use crate::store::Baselines;
 use crate::suite::{self, Choice};
 

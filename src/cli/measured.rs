@@ -14,13 +14,13 @@ use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::reports::Reports;
 use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, database, runtime};
-use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Agent, Scenario};
 use crate::published::measured::{Measured as Document, Status};
 use crate::redact::Redactor;
 use crate::run::{self, Progress};
-use crate::scenario_file::{self, Finding, Found, Options};
+use crate::scenario_file::agent::Agent;
+use crate::scenario_file::measured::Measurement;
+use crate::scenario_file::{self, Finding, Found, Options, Scenario};
 use crate::suite::{self, Against, Jobs, Observer, ScenarioObserver, Settings, Suite};
 use crate::{json, store, text};
 

@@ -10,10 +10,10 @@ use crate::cli::args::{
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::round::Round;
 use crate::cli::{Console, Failure, database, matrix, runtime};
-use crate::model::agent::CommandFormat;
 use crate::model::rules;
-use crate::model::scenario::{Scenario, Server};
-use crate::scenario_file::{self, ClientServers};
+use crate::scenario_file::agent::CommandFormat;
+use crate::scenario_file::servers::Server;
+use crate::scenario_file::{self, ClientServers, Scenario};
 use crate::suite::{
     self, BASELINES, CACHE, Choice, Finished, Judges, Recording, ScoreSettings, Settings, Suite,
 };

@@ -13,11 +13,11 @@ use crate::cli::select::{Chosen, Purpose, Selected};
 use crate::cli::suite::choose;
 use crate::cli::{Console, Exit, Failure, shuffle, suite_file};
 use crate::model::called::Selection;
-use crate::model::scenario::Scenario;
-use crate::model::suite_file::{Around, SuiteFile};
 use crate::published::result::Shard;
 use crate::redact;
 use crate::report::duration;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::suites::{Around, SuiteFile};
 use crate::suite::{self, BASELINES, Jobs, Part, Settings};
 use crate::text::plural;
 

@@ -12,7 +12,7 @@ use crate::published::measured::security::{
     CategoryReport, Comparison, DetectorReport, Pairs, ScanError, Scores,
 };
 
-pub use crate::model::measurement::Demands;
+pub use crate::scenario_file::measured::Demands;
 
 /// Of one detector in one run, what it said of each entry, in the order of the corpus.
 pub(super) type Said<'a> = Vec<&'a Verdict>;

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use super::baseline::{Baseline, BaselineQuery, graded};
 use super::measures::{CUTS, Figures, count, holm, mean, randomisation};
 use super::retrieval::{Measured, TESTED};
-use crate::model::measurement::SearchGates;
 use crate::model::number::is_at_most;
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{
     Allowed, Before, Compared, Delta, Floor, Gate, LostGate, Test, Tied,
 };
+use crate::scenario_file::measured::SearchGates;
 
 /// What is asked of a measurement.
 #[derive(Debug, Clone, Default)]

@@ -15,10 +15,9 @@ use crate::docker::engine::{Engine, EngineError};
 use crate::docker::leftovers::BUILT;
 use crate::docker::resources::Found;
 use crate::docker::session::Session;
-use crate::input;
-use crate::model::container::{Build, Image};
 use crate::run::SetupError;
-use crate::text;
+use crate::scenario_file::servers::{Build, Image};
+use crate::{input, text};
 
 /// How the names of all images begin that we build.
 pub(super) const PREFIX: &str = "mcp-eval/";

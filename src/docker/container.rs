@@ -16,10 +16,9 @@ use crate::docker::engine::{Engine, EngineError, USUAL_SOCKET};
 use crate::docker::failure;
 use crate::docker::leftovers::Labels;
 use crate::docker::resources::Found;
-use crate::model::container::{Container, Mount, MountSource};
-use crate::model::ready::Ready;
 use crate::run::SetupError;
 use crate::run::ready::{Asks, Waiting, pauses, prove};
+use crate::scenario_file::servers::{Container, Mount, MountSource, Ready};
 
 /// How often the engine checks the health of a fresh container while it starts, in nanoseconds; older engines ignore it.
 const START_INTERVAL: i64 = 250_000_000;

@@ -9,9 +9,9 @@ use futures_util::StreamExt;
 use jiff::Timestamp;
 
 use crate::docker::engine::{Engine, EngineError};
-use crate::model::container::Container;
 use crate::model::trouble::Trouble;
 use crate::run::SetupError;
+use crate::scenario_file::servers::Container;
 use crate::text;
 
 /// What is wrong when the engine does not make a container.

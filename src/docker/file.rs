@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use tar::EntryType;
 
 use crate::docker::engine::{Engine, EngineError};
-use crate::model::container::{Mount, MountSource, UNSEEN, place_in_memory};
+use crate::scenario_file::servers::{Mount, MountSource, UNSEEN, place_in_memory};
 
 /// How many symbolic links are followed, one after another.
 const LINKS: usize = 16;

@@ -4,9 +4,9 @@ use bollard::models::{ImageInspect, NetworkCreateRequest, VolumeCreateRequest};
 
 use crate::docker::engine::{Engine, EngineError};
 use crate::docker::leftovers::Labels;
-use crate::model::container::{Container, MountSource};
 use crate::model::stamp::ImageStamp;
 use crate::run::SetupError;
+use crate::scenario_file::servers::{Container, MountSource};
 
 /// Networks every engine has.
 const BUILT_IN: [&str; 4] = ["bridge", "host", "none", "default"];

@@ -15,9 +15,9 @@ use crate::docker::container::{Plan, Started};
 use crate::docker::engine::{Engine, OnWait, Variable};
 use crate::docker::leftovers::{OUTLIVES, Owner, SCENARIO, unlisted};
 use crate::docker::resources::Found;
-use crate::model::container::{Container, Image, Reset};
 use crate::model::stamp::ImageStamp;
 use crate::run::SetupError;
+use crate::scenario_file::servers::{Container, Image, Reset};
 
 /// How long removing everything may take in the end.
 const END_TIMEOUT: Duration = Duration::from_secs(15);

@@ -14,9 +14,9 @@ use crate::docker::failure;
 use crate::docker::leftovers::KEPT;
 use crate::docker::resources::Found;
 use crate::docker::session::{Held, OnProgress, Session};
-use crate::model::container::{Container, Keep, Reset};
 use crate::model::stamp::ImageStamp;
 use crate::run::SetupError;
+use crate::scenario_file::servers::{Container, Keep, Reset};
 
 /// Holds one scenario's container. Each reset puts in a fresh one, or one that may be shared.
 pub struct Slot {

@@ -8,10 +8,11 @@ use super::subject::SaidTexts;
 use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered, unsendable};
 use crate::model::catalogue::Catalogue;
 use crate::model::places::Places;
-use crate::model::scenario::{Criterion, Scenario, is_prose};
 use crate::model::suite::{Asked, Check};
 use crate::model::trajectory::{AsSaid, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamCall, UpstreamLane};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::{Criterion, is_prose};
 
 /// What a plain text that the run does not hold is checked against, to find out whether it can be met at all.
 #[derive(Debug, Clone, Copy)]

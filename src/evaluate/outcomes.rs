@@ -7,12 +7,13 @@ use super::kinds::answers::{self, holds_placeholder};
 use super::tools::is_called;
 use crate::model::Object;
 use crate::model::places::Places;
-use crate::model::ready::{Expected, Until};
 use crate::model::rules::Rules;
-use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Asked, Check, CheckState};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
+use crate::scenario_file::servers::{Expected, Until};
 use crate::score::{in_band_error, nearest_for_call};
 use crate::text::shorten;
 

@@ -7,14 +7,13 @@ use serde_json::Value;
 
 use crate::evaluate::judge::Case;
 use crate::model::catalogue::Catalogue;
-use crate::model::evaluator::{CommandEvaluator, FilePlace, SqlQuestion};
-use crate::model::judge::LlmJudge;
 use crate::model::placeholder;
 use crate::model::published::evaluator::Verdict;
 use crate::model::ruling::Ruling;
-use crate::model::scenario::Scenario;
 use crate::model::stamp::Servers;
 use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall, Trajectory};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::evaluators::{CommandEvaluator, FilePlace, LlmJudge, SqlQuestion};
 use crate::sql::Rows;
 
 /// A run that is judged, as it is shown: scenario and trajectory are without secrets, both alike, so that a secret in both is the same text.

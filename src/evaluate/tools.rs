@@ -1,11 +1,11 @@
 //! Finding the tool that a criterion or an evaluator names, by its bare or full name, and its calls.
 
 use super::subject::Subject;
-use crate::model::agent::CommandFormat;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use crate::model::evaluator::EvaluatorKind;
-use crate::model::scenario::Scenario;
 use crate::model::trajectory::{FailureKind, Outcome, Step, ToolCall, Trajectory};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::CommandFormat;
+use crate::scenario_file::evaluators::EvaluatorKind;
 use crate::score::{nearest_name, nearest_tool};
 
 /// Whether a call asks for this tool of a server, whether the server has it or not.

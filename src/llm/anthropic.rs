@@ -6,8 +6,8 @@ use super::message::{
     Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, own_id, text,
 };
 use super::wire::{NameRule, Vendor, Wire};
-use crate::model::agent::ToolChoice;
 use crate::model::usage::Usage;
+use crate::scenario_file::agent::ToolChoice;
 
 pub(crate) struct Messages;
 

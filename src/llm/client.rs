@@ -12,8 +12,8 @@ use super::errors::{ApiError, Asked, Asker};
 use super::wire::{Address, Wire, address};
 use super::{anthropic, ollama, openai_chat, openai_responses};
 use crate::http_client::{self, retry_after};
-use crate::model::agent::{ModelAgent, ModelApi};
 use crate::model::trouble::{Trouble, Unanswered};
+use crate::scenario_file::agent::{ModelAgent, ModelApi};
 use crate::text::beginning;
 
 /// How often a request is made before it is given up.

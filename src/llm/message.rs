@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use crate::json;
 use crate::model::Object;
-use crate::model::agent::{ModelAgent, Temperature, ToolChoice};
 use crate::model::trajectory::Unsendable;
 use crate::model::usage::Usage;
+use crate::scenario_file::agent::{ModelAgent, Temperature, ToolChoice};
 
 /// A tool as the model is offered it.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,8 @@ use super::message::{
     object_arguments, own_id, text,
 };
 use super::wire::{BEARER, NameRule, Vendor, Wire};
-use crate::model::agent::ToolChoice;
 use crate::model::usage::Usage;
+use crate::scenario_file::agent::ToolChoice;
 
 pub(crate) struct ChatCompletions;
 
@@ -189,7 +189,8 @@ mod tests {
     use super::ChatCompletions;
     use crate::llm::message::Request;
     use crate::llm::wire::Wire;
-    use crate::model::agent::{ModelAgent, ModelApi};
+    use crate::scenario_file::agent::ModelAgent;
+    use crate::scenario_file::agent::ModelApi;
 
     #[test]
     fn the_bound_of_an_answer_has_the_name_each_server_knows() {

@@ -198,7 +198,7 @@ mod tests {
 
     use super::{NameRule, Names, address, allows};
     use crate::llm::client::wire;
-    use crate::model::agent::ModelApi;
+    use crate::scenario_file::agent::ModelApi;
 
     #[test]
     fn base_addresses_are_taken_with_and_without_version() {

@@ -19,9 +19,9 @@ use crate::mcp::request::{CLOSED, Refused, excerpt};
 use crate::mcp::target::{Launch, OnProgress, Target, header_map, setup_error, with_token};
 use crate::mcp::transport_error::{LegacyError, is_closed, is_refused, is_unreachable, root};
 use crate::mcp::wire::{Reply, Wire};
-use crate::model::scenario::HttpStyle;
 use crate::process::{Child, ChildCommand};
 use crate::run::SetupError;
+use crate::scenario_file::servers::HttpStyle;
 
 /// How long to wait before a connection that was refused is tried again: hardly at all at first, then longer and longer.
 const PAUSES_MS: [u64; 5] = [20, 50, 100, 200, 300];

@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::mcp::wire::Wire;
 use crate::model::catalogue::{Client, ClientAnswer};
-use crate::model::scenario::HttpStyle;
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::model::trouble::Trouble;
 use crate::process::ChildCommand;
 use crate::run::SetupError;
+use crate::scenario_file::servers::HttpStyle;
 
 /// A server to connect to.
 #[derive(Debug, Clone)]

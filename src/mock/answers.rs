@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::mock::state::State;
 use crate::mock::template::Scope;
 use crate::model::Object;
-use crate::model::interactions::{
+use crate::scenario_file::mock::{
     ArgumentCondition, MockResponse, MockTool, OnExhausted, Reference,
 };
 
@@ -340,9 +340,10 @@ mod tests {
     use crate::mock::answers::{Answers, Choice};
     use crate::mock::state::State;
     use crate::mock::template::Scope;
-    use crate::model::interactions::{
-        ArgumentCondition as Is, MockResponse, OnExhausted, Reference,
-    };
+    use crate::scenario_file::mock::ArgumentCondition as Is;
+    use crate::scenario_file::mock::MockResponse;
+    use crate::scenario_file::mock::OnExhausted;
+    use crate::scenario_file::mock::Reference;
 
     fn on(matches: &[(&str, Is)], times: Option<u32>) -> MockResponse {
         let matches = matches.iter();

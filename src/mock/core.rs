@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::mock::answers::{Answers, Tools};
 use crate::mock::state::{Client, State};
 use crate::mock::uri_pattern::UriPattern;
-use crate::model::interactions::{
+use crate::redact::Redactor;
+use crate::scenario_file::mock::{
     AnswerBlock, DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted, Step,
 };
-use crate::redact::Redactor;
 
 /// Protocol revisions the mock speaks, latest last.
 pub(super) const PROTOCOL_VERSIONS: [&str; 4] =

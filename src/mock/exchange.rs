@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use crate::mock::core::Core;
 use crate::mock::state::{Announcement, Client};
-use crate::mock::template;
-use crate::mock::template::{Scope, tool_error};
+use crate::mock::template::{self, Scope, tool_error};
 use crate::mock::wire::{self, Id, SERVER_ERROR};
-use crate::model::interactions::{Fault, MockReply, MockResponse, Step};
+use crate::scenario_file::mock::{Fault, MockReply, MockResponse, Step};
 
 /// A request that is being answered.
 #[derive(Debug)]

@@ -48,8 +48,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::service::Service;
-use crate::model::interactions::{DeclaredServer, MockTool};
 use crate::redact::Redactor;
+use crate::scenario_file::mock::{DeclaredServer, MockTool};
 
 pub use self::answers::MAX_TOOLS;
 pub use self::call_log::Call;

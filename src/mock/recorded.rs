@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::mock::template::tool_error;
-use crate::model::Object;
-use crate::model::interactions::{
+use crate::model::placeholder::{self, Alike};
+use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall, Trajectory};
+use crate::model::{Object, texts};
+use crate::scenario_file::mock::{
     DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted,
 };
-use crate::model::placeholder::{self, Alike};
-use crate::model::texts;
-use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall, Trajectory};
 use crate::text::beginning;
 
 /// How many differences to the nearest call an error lists, and how much of each value.

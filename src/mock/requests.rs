@@ -16,7 +16,7 @@ use crate::mock::state::Client;
 use crate::mock::template::{Scope, tool_error};
 use crate::mock::wire::{self, INVALID_PARAMS, Id, METHOD_NOT_FOUND};
 use crate::model::Object;
-use crate::model::interactions::MockResponse;
+use crate::scenario_file::mock::MockResponse;
 
 impl Core {
     /// Begins to answer a request.

@@ -7,7 +7,7 @@ use crate::mock::state::{Client, LOG_LEVELS};
 use crate::mock::template::{Scope, block};
 use crate::mock::wire::{self, INVALID_PARAMS, RESOURCE_NOT_FOUND};
 use crate::model::Object;
-use crate::model::interactions::{MockBody, MockContents};
+use crate::scenario_file::mock::{MockBody, MockContents};
 
 impl Core {
     /// What a URI names, with the values of its template's variables.

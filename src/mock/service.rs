@@ -13,7 +13,7 @@ use crate::mock::call_log::CallLog;
 use crate::mock::core::Core;
 use crate::mock::state::{Announcement, Client};
 use crate::mock::wire::Id;
-use crate::model::interactions::{HttpResponses, MockTool};
+use crate::scenario_file::mock::{HttpResponses, MockTool};
 
 /// The most sessions kept; a new one replaces the one that was not used for longest.
 const MAX_SESSIONS: usize = 1000;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::mock::state::{State, member};
 use crate::mock::wire::{self, Id};
-use crate::model::interactions::{AnswerBlock, Filter, MockReply, Reference, Segment};
+use crate::scenario_file::mock::{AnswerBlock, Filter, MockReply, Reference, Segment};
 
 /// What one answer can refer to, besides the server's state.
 ///

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::again::AskAgain;
 use crate::model::catalogue::Catalogue;
-use crate::model::scenario::ScriptedCall;
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::model::trouble::Trouble;
 use crate::run::limits::SetupError;
+use crate::scenario_file::agent::ScriptedCall;
 
 /// The status of a server that has not looked at the request. Any other may have executed it.
 const TOO_MANY_REQUESTS: u16 = 429;

@@ -12,14 +12,9 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-pub use self::recorded_calls::Announced;
-pub(super) use self::recorded_calls::tool_call;
-pub use self::reported_requests::ReportedRequest;
 use self::route::no_such_server;
-pub(super) use self::route::route;
 use crate::digits;
 use crate::model::Object;
-use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall, Unsendable};
 use crate::model::usage::ModelRequest;
@@ -27,6 +22,12 @@ use crate::run::again::{AskAgain, ask_again};
 use crate::run::busy::Patience;
 use crate::run::limits::{Budget, Clock, SetupError, Stop};
 use crate::run::ports::{Connection, Observer, Progress};
+use crate::scenario_file::agent::Limits;
+
+pub use self::recorded_calls::Announced;
+pub(super) use self::recorded_calls::tool_call;
+pub use self::reported_requests::ReportedRequest;
+pub(super) use self::route::route;
 
 /// The conversation of one run. Everything an agent says, calls or asks goes through here and is recorded as it happens, so that a run that
 /// is cut short keeps its steps so far.

@@ -7,9 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::catalogue::Catalogue;
-use crate::model::evaluator::Evaluator;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Criterion, Scenario, Timeouts};
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
@@ -19,6 +17,9 @@ use crate::run::conversation::{Conversation, milliseconds};
 use crate::run::limits::{Budget, Clock, SetupError, Stop};
 use crate::run::ports::{Connection, Gateway, Observer, Progress};
 use crate::run::upstream::Ear;
+use crate::scenario_file::agent::Criterion;
+use crate::scenario_file::evaluators::Evaluator;
+use crate::scenario_file::{Scenario, Timeouts};
 
 /// How long servers may take to end after a run that did not complete. It is short, because a server that hangs will not end by itself.
 const SHORT_GOODBYE: Duration = Duration::from_millis(200);

@@ -1,20 +1,21 @@
 //! The judge of runs: the `judge` section, a file of its own (`--judge FILE`), and labelled examples that judge the judge.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::agent::{ModelAgent, ModelApi, Temperature};
-use crate::model::judge::{JudgeSettings, LlmJudge, MAX_INPUT_CHARS, VerdictForm};
 use crate::model::places::Place;
 use crate::scenario_file::agent::model::{ApiWord, PriceSection, TemperatureSection, check_body};
+use crate::scenario_file::agent::{ModelAgent, ModelApi, Temperature};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::template::{Given, Template};
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
 use crate::scenario_file::decode::{
     At, Decode, Field, NO_HINT, Named, Plain, choice, section, shapes,
 };
+use crate::scenario_file::evaluators::LlmJudge;
 use crate::scenario_file::evaluators::llm_judge::StandardKeys;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
 use crate::scenario_file::yaml::node::Node;
@@ -392,5 +393,38 @@ impl ExampleSection {
             calls: self.calls.plain(findings).unwrap_or_default(),
             final_text: self.final_text.plain(findings),
         }
+    }
+}
+
+/// How a judge is reached and asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgeSettings {
+    /// The model and its API.
+    pub asked: ModelAgent,
+    pub form: VerdictForm,
+    /// How many characters of a run it is shown.
+    pub max_input_chars: usize,
+}
+
+/// How a judge is made to answer in a form that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerdictForm {
+    /// It must call a tool whose arguments are the verdict.
+    ToolCall,
+    /// Its answer is JSON by a schema, for APIs that cannot force a call.
+    JsonSchema,
+}
+
+/// How many characters of a run a judge is shown unless its section says otherwise.
+pub const MAX_INPUT_CHARS: usize = 40_000;
+
+/// How long one vote may take, as a multiple of what one answer may: it may be asked again for a form that can be read, and what an API
+/// refuses for the moment is asked again after a pause.
+pub const VOTE_TIMEOUT: u32 = 3;
+
+impl JudgeSettings {
+    /// How long one vote may take.
+    pub fn vote_timeout(&self) -> Duration {
+        self.asked.timeout.saturating_mul(VOTE_TIMEOUT)
     }
 }

@@ -1,4 +1,4 @@
-//! Scenario files: YAML in, [`Scenario`](crate::model::scenario::Scenario)s out, every finding with its line and column.
+//! Scenario files: YAML in, [`Scenario`](crate::scenario_file::Scenario)s out, every finding with its line and column.
 //!
 //! | Question | Place |
 //! | --- | --- |
@@ -30,20 +30,20 @@
 //!                   suites ► file
 //! ```
 
-mod agent;
+pub mod agent;
 mod checks;
 mod decode;
-mod evaluators;
+pub mod evaluators;
 mod expand;
 mod file;
-mod judge;
+pub mod judge;
 mod load;
-mod measured;
-mod mock;
-pub mod model;
-mod scenario;
-mod servers;
-mod suites;
+pub mod measured;
+pub mod mock;
+pub mod scenario;
+pub mod servers;
+pub mod suites;
+mod whole;
 mod yaml;
 
 pub use agent::section::{needs, reads_prompt, takes};
@@ -67,12 +67,13 @@ pub use load::mocks::{LoadedLlm, LoadedMocks, llm, mock_tool, mocks};
 pub use load::session::{Session, SessionCall, session_scenario};
 pub use load::would_read::{Wanted, WouldRead};
 pub use scenario::hash::{Fingerprints, agent_hash, agent_parts, scenario_hash};
+pub use scenario::may_need;
 pub use servers::client_config::{
     ClientConfigError, ClientServers, UnreadServer, client_config, client_servers, project_folders,
 };
 pub use servers::hook::Hook;
-pub use servers::server::may_need;
 pub use suites::{
     FOLDER as SUITES, LoadedSuite, SuiteFound, find_suites, suite, suite_json_schema,
 };
+pub use whole::{SaidBy, Scenario, Timeouts};
 pub use yaml::finding::{Finding, Severity, sort};

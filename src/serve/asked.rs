@@ -8,8 +8,9 @@ use super::folder::Folder;
 use super::programs::{self, Permitted};
 use super::wire::case::{AgentConfig, RunRequest, ScenarioRequest, YamlRequest};
 use super::{Options, Problem};
-use crate::model::scenario::{Agent, Scenario};
 use crate::redact::{Redactor, Secrets};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
 
 /// What a request wants to be run. A scenario with a data set is as many as it has rows.
 ///

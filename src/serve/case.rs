@@ -10,19 +10,21 @@ use super::wire::case::{
     AgentConfig, JudgeConfig, ModelConfig, Provider, SYSTEM, ServerConfig, TestCase,
 };
 use super::{Options, Problem, programs};
-use crate::model::agent::{ApiKey, MAX_STEPS, ModelAgent, ModelApi, Temperature};
 use crate::model::evaluation::Role;
-use crate::model::evaluator::{CallPattern, Evaluator, EvaluatorKind, ToolCalls, WantedCall};
-use crate::model::judge::{JudgeSettings, LlmJudge, MAX_INPUT_CHARS, THRESHOLD, VerdictForm};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{
-    Agent, HttpStyle, Replaying, Scenario, Server, Start, Timeouts, Transport,
-};
 use crate::redact::{Redactor, Secrets};
 use crate::report::command;
-use crate::scenario_file;
-use crate::suite;
+use crate::scenario_file::agent::{
+    Agent, ApiKey, MAX_STEPS, ModelAgent, ModelApi, Replaying, Temperature,
+};
+use crate::scenario_file::evaluators::{
+    CallPattern, Evaluator, EvaluatorKind, LlmJudge, THRESHOLD, ToolCalls, WantedCall,
+};
+use crate::scenario_file::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
+use crate::scenario_file::servers::{HttpStyle, Server, Start, Transport};
+use crate::scenario_file::{Scenario, Timeouts};
+use crate::{scenario_file, suite};
 
 /// What the ids of test cases begin with, so that they are none of scenario files.
 const TEST_CASES: &str = "@test-cases";

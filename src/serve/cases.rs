@@ -17,9 +17,8 @@ use super::wire::results::{CaseDocument, CaseEntry, CaseList, NewCase, WrittenCa
 use super::{Problem, Server, body};
 use crate::input;
 use crate::model::placeholder;
-use crate::model::scenario::Scenario;
 use crate::redact::{self, Redactor, Secrets};
-use crate::scenario_file::SUITES;
+use crate::scenario_file::{SUITES, Scenario};
 use crate::store::{self, StoreError};
 
 /// What the id of a case is in an address.

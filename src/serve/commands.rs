@@ -15,10 +15,10 @@ use super::wire::commands::{
     Accepted, CompareRequest, PendingReply, RecordRequest, ReviewReply, ReviewRequest,
 };
 use super::{Problem, Server, body};
-use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
 use crate::redact;
 use crate::report::document;
+use crate::scenario_file::Scenario;
 use crate::store::Baselines;
 use crate::suite::ci::known_by;
 use crate::suite::{

@@ -17,9 +17,9 @@ use super::watching::Watching;
 use super::wire::reply::RunReply;
 use super::{Problem, Server};
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
 use crate::redact::{Redactor, Secrets};
+use crate::scenario_file::Scenario;
 use crate::store::database::run_again;
 use crate::suite::{self, Finished, Jobs, Settings, Suite};
 

@@ -7,9 +7,10 @@ use std::sync::OnceLock;
 use super::problem::Problem;
 use super::wire::reply::Misfit;
 use crate::input;
-use crate::model::scenario::Scenario;
 use crate::report::command;
-use crate::scenario_file::{self, Finding, Found, Loaded, Options, Severity, Wanted, WouldRead};
+use crate::scenario_file::{
+    self, Finding, Found, Loaded, Options, Scenario, Severity, Wanted, WouldRead,
+};
 
 /// What scenarios of a request are called that lie in no file.
 const UNNAMED: &str = command::REQUEST;

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::Server;
 use super::wire::{Connection, Connections, Health, Status};
-use crate::model::scenario::{HttpStyle, Transport};
 use crate::redact;
+use crate::scenario_file::servers::{HttpStyle, Transport};
 
 /// `GET /api/test/health`.
 pub(super) async fn get(State(server): State<Arc<Server>>) -> Json<Health> {

@@ -6,8 +6,10 @@ use std::path::Path;
 use super::folder::{Folder, shown};
 use super::options::Options;
 use crate::input;
-use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot};
-use crate::model::scenario::{Agent, Scenario, Server, Transport};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
+use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, FileRoot};
+use crate::scenario_file::servers::{Server, Transport};
 use crate::sql::Database;
 
 /// What a scenario may do besides asking servers.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::model::scenario::Scenario;
+use crate::scenario_file::Scenario;
 use crate::suite::{self, Settings};
 
 /// The runs that go on, and those that wait in the order in which they came.

@@ -12,11 +12,11 @@ use super::reply::{self, Cases};
 use super::server::Server;
 use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::suite::ScenarioResult;
 use crate::published::result::Status;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, Progress};
+use crate::scenario_file::Scenario;
 use crate::store::database::{result_id, scenario_of};
 use crate::suite::{Finished, Observer, ScenarioObserver};
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::docker::Reached;
-use crate::model::container::{Container, Reset};
-use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::{Container, Reset, Server, Transport};
 
 /// Where containers are reached, in the order they were started, each by its name; without one for the only container.
 #[derive(Debug, Clone, Default)]

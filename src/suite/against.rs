@@ -12,9 +12,9 @@ use super::side_by_side::{Comparison, Kept, OtherVersion};
 use super::versions::{LaidOut, States, Versions, is_what_stands_there};
 use super::{Against, Error, Finished, RUNS, Settings, StoredRun, Suite, replay};
 use crate::http_client;
-use crate::model::measurement::Measurement;
-use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::measured::Measurement;
 use crate::store::{self, Runs};
 
 /// How long an address may refuse connections that somebody else's server is said to be at: nobody starts it for this comparison.

@@ -9,16 +9,17 @@ use serde_json::Value;
 use super::outcome::Error;
 use crate::agent::{Chat, Command, Prompt, Replay, Scripted, Workplace, passes};
 use crate::llm::client::{Key, key_env};
-use crate::model::agent::{
-    ApiKey, CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
-};
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Agent, Scenario, ScriptedCall};
 use crate::model::trajectory::Trajectory;
 use crate::model::{Object, placeholder};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::{
+    Agent, ApiKey, CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
+    ScriptedCall,
+};
 use crate::suite::secrets::{pairs, query};
 
 /// An agent that may be chosen in place of a scenario's.

@@ -12,9 +12,10 @@ use super::record::unexpected_reads;
 use super::repeat::{Attempt, Measure, repeat};
 use super::{Error, Finished, RunContext, Settings, Suite, pending, recorded, replay};
 use crate::evaluate::Accepted;
-use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, Status};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
 use crate::store::Baselines;
 
 /// Runs scenarios again and scores them against their baselines. Needs a runtime with several threads.

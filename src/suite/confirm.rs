@@ -12,10 +12,10 @@ use crate::model::evaluation::Gate;
 use crate::model::learned::Learned;
 use crate::model::redacted::Redacted;
 use crate::model::rules::{self, Rules};
-use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Step, Trajectory};
 use crate::model::unsteady::{TwoAnswers, Unsteady};
+use crate::scenario_file::Scenario;
 use crate::score;
 
 /// How many scenarios of a command may fail before no more of them are asked once more: so many do not fail by chance.

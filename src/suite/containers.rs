@@ -7,14 +7,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::docker::{Probe, Reached, Session, Slot};
-use crate::model::container::{Container, ONLY_CONTAINER};
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
 use crate::run::{Observer, Progress, SetupError};
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::{Container, ONLY_CONTAINER};
 use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::behind::BehindPlace;
 use crate::suite::header_commands::PrintedHeaders;

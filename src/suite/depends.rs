@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::source;
-use crate::model::container::{Image, MountSource};
-use crate::model::evaluator::{Evaluator, EvaluatorKind, FilePlace, FileRoot};
-use crate::model::scenario::{Scenario, Transport};
-use crate::model::source::Prepare;
-use crate::scenario_file::Hook;
+use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, FilePlace, FileRoot};
+use crate::scenario_file::servers::{Image, MountSource, Prepare, Transport};
+use crate::scenario_file::{Hook, Scenario};
 
 /// What a scenario depends on; all paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

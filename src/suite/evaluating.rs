@@ -10,17 +10,16 @@ use super::run_environment::Around;
 use crate::agent;
 use crate::evaluate::{self, OfferedBefore, Subject};
 use crate::model::catalogue::Catalogue;
-use crate::model::evaluation::Role;
-use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
+use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall, Role};
 use crate::model::number::apart;
 use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
 use crate::published::result;
 use crate::redact::Redactor;
+use crate::scenario_file::Scenario;
 use crate::store::Baselines;
 
 /// Whether evaluators look at a run.

@@ -7,19 +7,17 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use crate::agent::Listener;
-use crate::digits;
 use crate::evaluate::{self, Left};
-use crate::mcp;
 use crate::model::evaluation::Evaluation;
-use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::process::Logs;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, Ran, SetupError};
-use crate::score;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
+use crate::scenario_file::measured::Measurement;
 use crate::suite::addresses::Addresses;
 use crate::suite::agents::{self, Reached};
 use crate::suite::assemble::{Assembled, Way, Who, redactor};
@@ -34,6 +32,7 @@ use crate::suite::ready::{self, Asking};
 use crate::suite::run_environment::Around;
 use crate::suite::started::StartedServers;
 use crate::suite::{SuiteContext, recorded, replay, source};
+use crate::{digits, mcp, score};
 
 /// How often a run asks what only reads.
 #[derive(Debug, Clone)]

@@ -15,9 +15,9 @@ use crate::evaluate::{
 use crate::model::evaluation::Gate;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
+use crate::scenario_file::Scenario;
 use crate::score;
 use crate::store::Baselines;
 

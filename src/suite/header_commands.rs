@@ -6,11 +6,12 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::Value;
 
-use crate::model::scenario::{Scenario, Server, Transport};
 use crate::process::{ChildCommand, printed};
 use crate::redact::Secrets;
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::{Server, Transport};
 use crate::suite::addresses::{Addresses, Places};
 use crate::suite::secrets::options;
 use crate::suite::suite_context::SuiteContext;

@@ -8,14 +8,13 @@ use tokio_util::sync::CancellationToken;
 use super::settings::Settings;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
-use crate::model::suite_file::Around;
 use crate::process::{ChildCommand, Logged};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::scenario_file::Hook;
+use crate::scenario_file::suites::Around;
+use crate::scenario_file::{Hook, Scenario};
 use crate::suite::secrets::{options, pairs};
 
 /// How long the commands after a run may still take once the program is asked to stop.

@@ -11,10 +11,10 @@ use crate::mcp::{self, Launch};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::rules::Rules;
-use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Outcome, ToolCall};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{SetupError, Tools};
+use crate::scenario_file::Scenario;
 use crate::score;
 
 /// An open session with the servers of a scenario that is to be.

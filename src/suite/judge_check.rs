@@ -8,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Error, llm_judge};
 use crate::evaluate::judge::{Agreement, Case, CaseCall, Expected, Flips, Judge};
-use crate::model::judge::LlmJudge;
 use crate::model::redaction::Redaction;
 use crate::model::ruling::{Ruling, percents_apart};
 use crate::model::usage::TotalUse;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
+use crate::scenario_file::evaluators::LlmJudge;
 use crate::scenario_file::{Finding, JudgeExample, JudgeExamples, LoadedJudge, Severity};
 use crate::store::{self, StoreError};
 

@@ -7,14 +7,15 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Finished, Settings, SuiteContext};
-use crate::model::judge::JudgeSettings;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{HttpStyle, Scenario, Server, Transport};
 use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::ResultDocument;
 use crate::redact::Redactor;
 use crate::report::document::of_scenario;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::judge::JudgeSettings;
+use crate::scenario_file::servers::{HttpStyle, Server, Transport};
 use crate::store::Runs;
 use crate::store::database::{Database, Declared, FinishedScenario, RunHead};
 

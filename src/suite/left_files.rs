@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::evaluate::{Left, LeftFile, Unasked};
-use crate::model::evaluator::{FilePlace, FileRoot};
-use crate::model::scenario::{Server, Transport};
 use crate::redact::Redactor;
+use crate::scenario_file::evaluators::{FilePlace, FileRoot};
+use crate::scenario_file::servers::{Server, Transport};
 use crate::scenario_file::{self, MissingVariables};
 use crate::suite::containers::ContainerSlot;
 

@@ -8,15 +8,15 @@ use super::{Error, SuiteContext};
 use crate::evaluate::judge::{Judge, Memory};
 use crate::git;
 use crate::model::Object;
-use crate::model::evaluator::{Evaluator, EvaluatorKind};
-use crate::model::judge::JudgeSettings;
 use crate::model::redaction::Redaction;
 use crate::model::ruling::Ruling;
-use crate::model::scenario::{Criterion, Scenario};
 use crate::model::usage::tokens;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Budget, SetupError};
-use crate::scenario_file::LoadedJudge;
+use crate::scenario_file::agent::Criterion;
+use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind};
+use crate::scenario_file::judge::JudgeSettings;
+use crate::scenario_file::{LoadedJudge, Scenario};
 use crate::store::Cache;
 
 /// Where a scenario has no judge: what to do.

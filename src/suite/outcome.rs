@@ -6,8 +6,8 @@ use std::sync::Once;
 
 use futures_util::FutureExt;
 
-use crate::model::scenario::Scenario;
 use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
+use crate::scenario_file::Scenario;
 use crate::store::StoreError;
 
 impl From<&StoreError> for Problem {

@@ -7,11 +7,11 @@ use super::record::learn_again;
 use super::{RunContext, Settings, evaluating};
 use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::report::command::quoted;
+use crate::scenario_file::Scenario;
 use crate::score;
 use crate::store::{Baselines, StoreError, fingerprint};
 

@@ -23,12 +23,12 @@ use super::{BASELINES, Error, Files, Finished, Observer, REPORTS, Settings, Sile
 use crate::docker::{Guard, Session};
 use crate::model::called::Called;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::stamp::Git;
 use crate::model::suite::{NotRun, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::report::document;
 use crate::run::Budget;
+use crate::scenario_file::Scenario;
 use crate::store::{self, Baselines, RESULT, Runs, STATE, StoreError};
 
 /// Scenarios to be run, with the observer of their progress and the token that stops them.

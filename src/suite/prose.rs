@@ -7,13 +7,13 @@ use super::llm_judge::without_secrets;
 use super::{RunContext, evaluating};
 use crate::evaluate;
 use crate::evaluate::judge::Case;
-use crate::model::evaluation::Role;
-use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate};
-use crate::model::judge::{Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
+use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Role};
 use crate::model::ruling::{Ruling, score_words};
-use crate::model::scenario::{Criterion, Scenario};
 use crate::model::suite::{ScenarioResult, Status};
 use crate::redact::Redactor;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Criterion;
+use crate::scenario_file::evaluators::{Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
 
 impl RunContext {
     /// The same result with what the judge says of the criteria that nothing checks. It is asked once about all of them. With `decides`,

@@ -17,14 +17,14 @@ use crate::llm::message::{
     Finish, Message, OUTPUT_NAME, OfferedTool, Part, Request, Response, ToolResult,
 };
 use crate::llm::wire::Wire;
-use crate::model::agent::{ModelAgent, ToolChoice};
-use crate::model::judge::{JudgeSettings, VerdictForm};
 use crate::model::redaction::Redaction;
 use crate::model::trouble::Unanswered;
 use crate::model::usage::TotalUse;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Budget, SetupError};
 use crate::scenario_file::LoadedJudge;
+use crate::scenario_file::agent::{ModelAgent, ToolChoice};
+use crate::scenario_file::judge::{JudgeSettings, VerdictForm};
 
 /// The section of a file that says how a model is asked, for messages.
 const SECTION: &str = "judge";

@@ -2,14 +2,14 @@
 
 use crate::evaluate::{self, CallTimes, Subject};
 use crate::model::evaluation::Gate;
-use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::points::finite;
 use crate::model::reason::Reason;
 use crate::model::repeated::{self, Tally};
-use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, Retried, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
 use crate::run::Progress;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind};
 use crate::score;
 use crate::suite::outcome::without_verdict;
 use crate::suite::{RunContext, evaluating};

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use crate::model::Object;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Problem, RecordCommand};
 use crate::model::trajectory::Trajectory;
 use crate::report::command::{SCENARIOS, expression_word};
 use crate::report::record;
 use crate::run::SetupError;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
 use crate::score;
 use crate::store::{BASELINE, Baselines, StoreError};
 use crate::suite::{BASELINES, ci};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::replay;
-use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
+use crate::scenario_file::Scenario;
 use crate::store::{self, Baselines, Runs, StoreError};
 
 /// Removes the variants of a scenario that none of the last `runs` in which it was compared came nearest to, of those that are later than

@@ -21,14 +21,14 @@ use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::repeated::Tally;
-use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Git;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
-use crate::scenario_file;
-use crate::score;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
 use crate::store::{Baselines, Held, StoreError, fingerprint};
+use crate::{scenario_file, score};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]

@@ -8,20 +8,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
 use crate::evaluate::{Left, LeftFile, RunEnvironment, Unasked};
-use crate::model::evaluator::{
-    CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion, TextSource,
-};
-use crate::model::judge::LlmJudge;
 use crate::model::redacted::Redacted;
 use crate::model::ruling::Ruling;
-use crate::model::scenario::{Scenario, Server};
 use crate::model::trajectory::Trajectory;
 use crate::process::{ChildCommand, printed};
 use crate::published::evaluator::{self, EvaluatedScenario, Verdict};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::scenario_file::Hook;
+use crate::scenario_file::evaluators::{
+    CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, LlmJudge, SqlQuestion, TextSource,
+};
+use crate::scenario_file::servers::Server;
+use crate::scenario_file::{Hook, Scenario};
 use crate::sql::{self, Database, Query, Rows};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::left_files::LeftFiles;

@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 use super::pending::is_to_decide;
 use super::replay;
 use super::review::{Broken, Refusal, Waiting, bound, clean};
-use crate::input;
 use crate::model::pending::{Found, Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
-use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{Status, parse};
 use crate::redact::Secrets;
-use crate::score;
+use crate::scenario_file::Scenario;
 use crate::store::{self, Baselines, RESULT, Runs, fingerprint};
+use crate::{input, score};
 
 /// The folder of a run or of a report.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Jobs, Settings, SuiteContext, addresses, give_servers, llm_judge};
-use crate::model::container::Reset;
-use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::{Reset, Server, Transport};
 
 /// The fewest and the most scenarios that run at once where nobody says how many.
 const FEWEST: usize = 2;

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use crate::mcp::{Launch, Observed, Target};
-use crate::model::container::{Container, Reset};
-use crate::model::scenario::{Scenario, Server, Start, Transport};
 use crate::process::ChildCommand;
 use crate::redact::{Secrets, handed_on};
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::{Container, Reset, Server, Start, Transport};
 use crate::suite::addresses::{self, Addresses};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::secrets::{options, pairs, query};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::model::called::Called;
 use crate::model::rules::{Preset, Rules};
-use crate::model::scenario::Server;
 use crate::model::stamp::Servers;
-use crate::model::suite_file::{Around, Retries};
+use crate::scenario_file::servers::Server;
+use crate::scenario_file::suites::{Around, Retries};
 use crate::store::database::Database;
 use crate::store::own;
 

@@ -5,9 +5,8 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use super::replay;
-use crate::model::scenario::Scenario;
 use crate::published::result::{PlannedScenario, Shard, ShardPlan};
-use crate::scenario_file::Fingerprints;
+use crate::scenario_file::{Fingerprints, Scenario};
 
 /// One part of a suite.
 #[derive(Debug)]

@@ -15,10 +15,11 @@ use crate::evaluate::Accepted;
 use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::rules::{Gate, Rules};
-use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::model::unsteady::{TwoAnswers, Unsteady};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Agent;
 use crate::score;
 
 pub(super) type Kept = Arc<Redacted<Trajectory>>;

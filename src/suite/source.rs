@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::model::container::{Container, Image};
-use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{DIRTY, Stamp};
 use crate::run::SetupError;
-use crate::scenario_file::{self, SOURCE_DIR};
+use crate::scenario_file::agent::Agent;
+use crate::scenario_file::servers::{Container, Image};
+use crate::scenario_file::{self, SOURCE_DIR, Scenario};
 
 /// Name the source of the system under test for scenarios without `source.repo`; the second as an earlier tool called it.
 const VARIABLES: [&str; 2] = ["MCPPROXY_SOURCE_PATH", "MCPPROXY_SOURCE"];

@@ -16,10 +16,10 @@ use crate::evaluate::Accepted;
 use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::published::result;
+use crate::scenario_file::Scenario;
 use crate::score;
 use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
 

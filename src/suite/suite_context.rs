@@ -14,17 +14,17 @@ use super::patience::Patience;
 use super::prepare::Prepared;
 use super::{Judges, recorded, source};
 use crate::docker::Session;
-use crate::git;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Scenario, Server};
 use crate::model::stamp::{Git, Servers, Stamp};
 use crate::model::suite::ScenarioResult;
-use crate::model::suite_file::Retries;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
-use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::Server;
+use crate::scenario_file::suites::Retries;
+use crate::{git, scenario_file};
 
 /// What all runs of one command share.
 pub(crate) struct SuiteContext {

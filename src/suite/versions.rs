@@ -11,11 +11,9 @@ use sha2::{Digest, Sha256};
 
 use crate::git;
 use crate::input::real;
-use crate::model::container::Image;
 use crate::model::published::result::Commit;
-use crate::model::scenario::{Scenario, Transport};
-use crate::model::source::Version;
-use crate::scenario_file::{self, Place, Templates};
+use crate::scenario_file::servers::{Image, Transport, Version};
+use crate::scenario_file::{self, Place, Scenario, Templates};
 use crate::store::{STATE, own};
 use crate::suite::{RUNS, source};
 

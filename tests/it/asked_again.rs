@@ -9,11 +9,11 @@ use futures_util::future::{BoxFuture, join_all};
 use mcp_eval::agent::Scripted;
 use mcp_eval::mcp::{Launch, Target};
 use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::scenario::Scenario;
 use mcp_eval::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use mcp_eval::process::ChildCommand;
 use mcp_eval::redact::Redactor;
 use mcp_eval::run::{Agent, AskAgain, Connection, Conversation, Job, Observer, Progress, Stop};
+use mcp_eval::scenario_file::Scenario;
 use mcp_eval::{mcp, run, scenario_file, score};
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ impl Desk {
         });
         let launch = if let Some(served) = &served {
             Launch::Http {
-                style: mcp_eval::model::scenario::HttpStyle::default(),
+                style: HttpStyle::default(),
                 url: served.url.clone(),
                 headers: Vec::new(),
                 bearer_token: None,

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use mcp_eval::evaluate::{Accepted, Basis, Checked, check_criteria};
 use mcp_eval::model::call::{Failure, FailureKind, Outcome};
-use mcp_eval::model::scenario::{Criterion, Scenario, Start, Transport};
 use mcp_eval::model::trajectory::{Step, Trajectory};
 use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
+use mcp_eval::scenario_file::Scenario;
+use mcp_eval::scenario_file::agent::Criterion;
+use mcp_eval::scenario_file::servers::Start;
+use mcp_eval::scenario_file::servers::Transport;
 use mcp_eval::scenario_file::{self, Loaded, Options, Session, session_scenario};
 use serde_json::{Value, json};
 

@@ -4,7 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_eval::model::scenario::{HttpStyle, Server, Start, Transport};
+use mcp_eval::scenario_file::servers::HttpStyle;
+use mcp_eval::scenario_file::servers::Server;
+use mcp_eval::scenario_file::servers::Start;
+use mcp_eval::scenario_file::servers::Transport;
 use mcp_eval::scenario_file::{
     self, ClientConfigError, Options, client_config, expand, expand_command,
 };

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("input", &[]),
     ("json_schema", &[]),
-    ("run", &["digits", "model", "redact", "text"]),
+    (
+        "run",
+        &["digits", "model", "redact", "scenario_file", "text"],
+    ),
     (
         "scenario_file",
         &[
@@ -25,12 +28,24 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("http_server", &[]),
     ("lines", &[]),
     ("process", &["text"]),
-    ("llm", &["http_client", "json", "model", "text"]),
+    (
+        "llm",
+        &["http_client", "json", "model", "scenario_file", "text"],
+    ),
     ("sql", &["text"]),
     (
         "agent",
         &[
-            "digits", "lines", "llm", "model", "process", "redact", "run", "score", "text",
+            "digits",
+            "lines",
+            "llm",
+            "model",
+            "process",
+            "redact",
+            "run",
+            "scenario_file",
+            "score",
+            "text",
         ],
     ),
     (
@@ -44,6 +59,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "model",
             "process",
             "run",
+            "scenario_file",
             "text",
         ],
     ),
@@ -51,7 +67,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "discovery",
         &["http_client", "model", "published", "scenario_file", "text"],
     ),
-    ("docker", &["input", "model", "run", "text"]),
+    (
+        "docker",
+        &["input", "model", "run", "scenario_file", "text"],
+    ),
     ("git", &["model", "text"]),
     (
         "store",
@@ -67,7 +86,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "mock",
-        &["http_server", "json", "lines", "model", "redact", "text"],
+        &[
+            "http_server",
+            "json",
+            "lines",
+            "model",
+            "redact",
+            "scenario_file",
+            "text",
+        ],
     ),
     ("import", &["model", "text"]),
     (
@@ -78,6 +105,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "llm",
             "model",
             "run",
+            "scenario_file",
             "score",
             "sql",
             "text",

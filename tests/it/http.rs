@@ -246,7 +246,7 @@ impl Server {
 fn answers_to_many_calls_at_once_are_all_kept_as_served() {
     let (address, _) = serve(Mode::Reverse(300));
     let launch = Launch::Http {
-        style: mcp_eval::model::scenario::HttpStyle::default(),
+        style: mcp_eval::scenario_file::servers::HttpStyle::default(),
         url: format!("http://{address}/mcp"),
         headers: Vec::new(),
         bearer_token: None,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use mcp_eval::model::scenario::Scenario;
+use mcp_eval::scenario_file::Scenario;
 use mcp_eval::scenario_file::{
     self, Found, Options, Place, Session, Templates, find, session_scenario,
 };

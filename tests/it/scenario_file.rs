@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_eval::model::agent::ModelApi;
-use mcp_eval::model::scenario::Transport;
+use mcp_eval::scenario_file::agent::ModelApi;
+use mcp_eval::scenario_file::servers::Transport;
 use mcp_eval::scenario_file::{self, Found, Loaded, Options, Session, session_scenario};
 use proptest::prelude::*;
 use serde_json::Value;

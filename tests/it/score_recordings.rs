@@ -1,14 +1,18 @@
 //! What recording learns and marks, and what a scenario expects, as the comparison sees them.
 
-use mcp_eval::model::agent::Limits;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::ExecutionStatus;
 use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::redaction::Redaction;
 use mcp_eval::model::response::Edit;
 use mcp_eval::model::rules::{Responses, Rules};
-use mcp_eval::model::scenario::{Agent, ExpectedCall, Replaying, Scenario, Timeouts};
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory};
+use mcp_eval::scenario_file::Scenario;
+use mcp_eval::scenario_file::Timeouts;
+use mcp_eval::scenario_file::agent::Agent;
+use mcp_eval::scenario_file::agent::ExpectedCall;
+use mcp_eval::scenario_file::agent::Limits;
+use mcp_eval::scenario_file::agent::Replaying;
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -319,7 +323,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         expected_trajectory: expected.iter().map(call).collect(),
         expects_no_call: false,
         success_criteria: Vec::new(),
-        source: mcp_eval::model::source::Source::default(),
+        source: mcp_eval::scenario_file::servers::Source::default(),
         redaction: Redaction::default(),
         scoring: Rules::default(),
         labels: model::label::Labels::default(),

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::routing::{any, post};
 use futures_util::StreamExt as _;
 use mcp_eval::mcp::{Launch, Observed, Target};
-use mcp_eval::model::scenario::HttpStyle;
+use mcp_eval::scenario_file::servers::HttpStyle;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

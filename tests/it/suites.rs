@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::scenario::Scenario;
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::published::result;
 use mcp_eval::run::{self, Progress};
 use mcp_eval::scenario_file;
+use mcp_eval::scenario_file::Scenario;
 use mcp_eval::suite::{self, Observer, ScenarioObserver, Settings, Silent, Suite};
 use serde_json::{Value, json};
 

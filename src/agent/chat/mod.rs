@@ -17,12 +17,12 @@ use crate::llm::client::{Attempts, Client, Key, wire};
 use crate::llm::errors::Asker;
 use crate::llm::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
 use crate::llm::wire::{Names, Wire};
-use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::catalogue::Catalogue;
-use crate::model::interactions::NEXT;
 use crate::model::trajectory::Unsendable;
 use crate::model::trouble::Unanswered;
 use crate::run::{Agent, Conversation, SetupError, Stop, WantedCall};
+use crate::scenario_file::agent::{ModelAgent, ToolChoice};
+use crate::scenario_file::mock::NEXT;
 
 /// An agent that asks a model what to do, until the model has nothing more to do.
 pub struct Chat {

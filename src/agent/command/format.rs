@@ -13,9 +13,9 @@ use tempfile::TempDir;
 
 use super::names::{Names, aliases, plain_server};
 use super::stream::{claude, codex, gemini};
-use crate::model::agent::CommandFormat;
 use crate::model::catalogue::Catalogue;
 use crate::run::Endpoint;
+use crate::scenario_file::agent::CommandFormat;
 
 /// The agent's names for the servers and tools of a run.
 pub(super) fn names(format: CommandFormat, catalogue: &Catalogue) -> Names {

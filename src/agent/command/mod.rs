@@ -20,14 +20,15 @@ use futures_util::future::BoxFuture;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 
-pub use self::format::{Workplace, mcp_config, passes};
 use self::names::Names;
 use self::output_recorder::OutputRecorder;
 use self::stream::events::Verdict;
 use crate::lines::{Line, Lines};
-use crate::model::agent::CommandAgent;
 use crate::process::{self, Child, ChildCommand};
 use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::scenario_file::agent::CommandAgent;
+
+pub use self::format::{Workplace, mcp_config, passes};
 
 /// The longest line an agent may print.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;

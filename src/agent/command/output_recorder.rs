@@ -6,9 +6,9 @@ use std::time::Instant;
 use super::names::Names;
 use super::stream::events::{AgentEvent, Stream, Verdict};
 use super::stream::stream;
-use crate::model::agent::CommandFormat;
 use crate::model::usage::Price;
 use crate::run::{Announced, Conversation, ReportedRequest, Stop};
+use crate::scenario_file::agent::CommandFormat;
 
 /// Reads what an agent prints and records it in the conversation.
 pub(super) struct OutputRecorder {

@@ -15,14 +15,13 @@ use crate::cli::args::{
 use crate::cli::commands::validate::FindingsDocument;
 use crate::cli::{Console, Exit, Failure, data_sets, measured, runtime};
 use crate::discovery::check::check;
-use crate::discovery::golden::Golden;
-use crate::discovery::golden::{Corpus, Tool};
+use crate::discovery::golden::{Corpus, Golden, Tool};
 use crate::discovery::places::Document;
 use crate::discovery::pool::{Pool, pool, read_run};
 use crate::discovery::questions::golden;
 use crate::discovery::search::{Ask, LiveTool, Rest, Search, preset};
-use crate::model::agent::{ModelAgent, ModelApi};
-use crate::model::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
+use crate::scenario_file::agent::{ModelAgent, ModelApi};
+use crate::scenario_file::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
 use crate::scenario_file::{self, Finding, LoadedJudge, sort};
 use crate::suite::{self, WriteSettings, Written};
 use crate::text::plural;

@@ -14,11 +14,11 @@ use crate::cli::{Console, Exit, Failure, runtime};
 use crate::http_server::unguessable;
 use crate::input;
 use crate::mock::{self, Admin, Ended, HttpOptions, LeftOver, Mock, MockLlm, RemoteAdmin};
-use crate::model::interactions::DeclaredServer;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets, handed_on};
+use crate::scenario_file::mock::DeclaredServer;
 use crate::scenario_file::{self, Found};
 use crate::store::{self, BASELINE};
 

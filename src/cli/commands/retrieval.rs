@@ -12,15 +12,15 @@ use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
 use crate::discovery::golden::Golden;
 use crate::discovery::search::{Search, preset};
-use crate::model::measurement::{AllowedLoss, Measurement, Retrieval, SEARCHES, SearchGates};
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::published::measured as documents;
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{Allowed, Report};
 use crate::redact::Redactor;
 use crate::report::html::measured as html;
 use crate::report::measured::{junit, markdown, terminal};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::measured::{AllowedLoss, Measurement, Retrieval, SEARCHES, SearchGates};
 use crate::{input, scenario_file, suite};
 
 /// How long one answer may take.

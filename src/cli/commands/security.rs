@@ -3,13 +3,13 @@
 use crate::cli::args::{OutputArgs, SecurityArgs, VerdictForm};
 use crate::cli::measured::{self, Forms, Measured};
 use crate::cli::{Console, Exit, Failure, data_sets};
-use crate::model::measurement::{self, Demands, Measurement, Security};
-use crate::model::scenario::Scenario;
 use crate::published::measured as documents;
 use crate::published::measured::Status;
 use crate::published::measured::security::Report;
 use crate::report::html::measured as html;
 use crate::report::measured::{junit, markdown, terminal};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::measured::{self as measurement, Demands, Measurement, Security};
 use crate::{redact, suite};
 
 pub(in crate::cli) fn run(

@@ -8,7 +8,7 @@ use crate::cli::exit::Failure;
 use crate::cli::paths::named;
 use crate::git::{self, Changed, ChangedError, Worktree};
 use crate::input::real;
-use crate::model::scenario::Scenario;
+use crate::scenario_file::Scenario;
 use crate::store::{Baselines, STATE};
 use crate::suite::{BASELINES, REPORTS, depends, replay};
 

@@ -10,8 +10,9 @@ use crate::cli::select::{self, NonePicked, Purpose, is_baseline, is_code};
 use crate::cli::{Console, Failure};
 use crate::git::{self, Worktree};
 use crate::input::real;
-use crate::model::scenario::{Scenario, Server};
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::Server;
 use crate::store::{BASELINE, STATE};
 use crate::suite::{Depends, REPORTS, depends, replay};
 

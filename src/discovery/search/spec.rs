@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::discovery::golden::Corpus;
 use crate::model::json_path::JsonPath;
-use crate::model::measurement::SEARCHES;
+use crate::scenario_file::measured::SEARCHES;
 use crate::text::nearest::did_you_mean;
 
 /// The keys of a declaration.

@@ -6,15 +6,15 @@ mod ours;
 mod said;
 mod sarif;
 
-pub use ours::json_schema;
-pub use said::{Detector, Entry, Run, ScanStatus, Unscanned, Verdict};
-
 use serde_json::Value;
 
 use super::fields::Fields;
 use super::places::Document;
-use crate::model::measurement::VerdictForm as Form;
 use crate::scenario_file::Finding;
+use crate::scenario_file::measured::VerdictForm as Form;
+
+pub use ours::json_schema;
+pub use said::{Detector, Entry, Run, ScanStatus, Unscanned, Verdict};
 
 /// Which form a document has; `None` where it is none that is known.
 fn recognised(document: &Document) -> Option<Form> {

@@ -17,12 +17,13 @@ use crate::llm::message::{
 };
 use crate::llm::wire::Wire;
 use crate::model::Object;
-use crate::model::agent::{ModelAgent, ToolChoice};
-use crate::model::judge::{JudgeSettings, LlmJudge, VerdictForm};
 use crate::model::ruling::{Ruling, Verdict};
 use crate::model::trouble::{Trouble, Unanswered};
 use crate::model::usage::TotalUse;
 use crate::run::Budget;
+use crate::scenario_file::agent::{ModelAgent, ToolChoice};
+use crate::scenario_file::evaluators::LlmJudge;
+use crate::scenario_file::judge::{JudgeSettings, VerdictForm};
 use crate::text;
 
 /// Answers are remembered under a hash of the question. Another number here forgets them all, as what is asked beyond the request itself

@@ -7,10 +7,9 @@ use std::ops::Range;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::model::evaluator::EvaluatorKind;
-use crate::model::judge::Dimension;
-use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::evaluators::{Dimension, EvaluatorKind};
 use crate::text;
 
 /// A run as a judge is shown it.

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use super::case::{Case, Expected};
 use crate::llm::message::{Finish, OUTPUT_NAME as VERDICT, OfferedTool, Response};
 use crate::model::Object;
-use crate::model::judge::LlmJudge;
 use crate::model::number::tidy;
 use crate::model::ruling::{DimensionScore, Verdict};
+use crate::scenario_file::evaluators::LlmJudge;
 
 /// The longest text of a judge that is kept, in characters.
 const LONGEST: usize = 4000;
@@ -282,7 +282,10 @@ mod tests {
 
     use super::{schema, verdict};
     use crate::evaluate::judge::case::Case;
-    use crate::model::judge::{Dimension, LlmJudge, Rubric, Standard};
+    use crate::scenario_file::evaluators::Dimension;
+    use crate::scenario_file::evaluators::LlmJudge;
+    use crate::scenario_file::evaluators::Rubric;
+    use crate::scenario_file::evaluators::Standard;
 
     fn of_rubric(weights: &[(&str, f64)]) -> LlmJudge {
         let dimensions = weights.iter().map(|(name, weight)| Dimension {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::case::{Case, CaseCall, Expected, Fence, Words, fair_share, marked, shortened};
 use crate::llm::message::OUTPUT_NAME as VERDICT;
-use crate::model::judge::{Dimension, JudgeSettings, LlmJudge, Rubric, Standard, VerdictForm};
 use crate::model::number::tidy;
+use crate::scenario_file::evaluators::{Dimension, LlmJudge, Rubric, Standard};
+use crate::scenario_file::judge::{JudgeSettings, VerdictForm};
 use crate::text;
 
 /// A question to a judge.
@@ -257,8 +258,13 @@ fn verdict(settings: &JudgeSettings, asked: &LlmJudge, case: &Case) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Case, CaseCall, Expected, Fence, LlmJudge, Standard, prompt};
-    use crate::model::agent::{ModelAgent, ModelApi};
-    use crate::model::judge::{Dimension, JudgeSettings, MAX_INPUT_CHARS, Rubric, VerdictForm};
+    use crate::scenario_file::agent::ModelAgent;
+    use crate::scenario_file::agent::ModelApi;
+    use crate::scenario_file::evaluators::Dimension;
+    use crate::scenario_file::evaluators::Rubric;
+    use crate::scenario_file::judge::JudgeSettings;
+    use crate::scenario_file::judge::MAX_INPUT_CHARS;
+    use crate::scenario_file::judge::VerdictForm;
 
     fn settings(max_input_chars: usize) -> JudgeSettings {
         JudgeSettings {

@@ -4,10 +4,10 @@ use serde_json::{Deserializer, Value};
 
 use crate::evaluate::subject::texts_of_answer;
 use crate::evaluate::tools::{calls_of, numbered};
-use crate::model::evaluator::AnswerOf;
 use crate::model::placeholder;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall, Trajectory};
+use crate::scenario_file::evaluators::AnswerOf;
 use crate::score::in_band_error;
 
 /// The calls whose answers are meant, with their numbers among all calls of the servers. Those of the agent's own tools are meant where

@@ -3,8 +3,7 @@
 use crate::evaluate::finding::{Finding, not_asked};
 use crate::evaluate::judge::Case;
 use crate::evaluate::subject::Subject;
-use crate::model::evaluator::CommandEvaluator;
-use crate::model::judge::LlmJudge;
+use crate::scenario_file::evaluators::{CommandEvaluator, LlmJudge};
 
 pub(in crate::evaluate) async fn by_command(
     it: &CommandEvaluator,

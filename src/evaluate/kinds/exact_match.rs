@@ -6,9 +6,9 @@ use super::answers;
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::evaluate::tools::call_name;
-use crate::model::evaluator::{ExactMatch, Likeness};
 use crate::model::json_path::JsonPath;
 use crate::model::placeholder;
+use crate::scenario_file::evaluators::{ExactMatch, Likeness};
 use crate::score::same;
 use crate::text::shorten;
 

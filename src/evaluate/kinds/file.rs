@@ -6,7 +6,7 @@ use crate::evaluate::finding::{Finding, STORED, not_asked};
 use crate::evaluate::subject::{LeftFile, Subject};
 use crate::json_schema::JsonSchema;
 use crate::model::evaluation::EvaluationStatus;
-use crate::model::evaluator::FileEvaluator;
+use crate::scenario_file::evaluators::FileEvaluator;
 
 /// Looks at the file by what is `written` of it, and tells of it by what is shown of both.
 pub(in crate::evaluate) async fn look(

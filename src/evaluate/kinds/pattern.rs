@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use crate::model::evaluator::TextMatch;
+use crate::scenario_file::evaluators::TextMatch;
 
 /// A text or regular expression that is ready to be looked for. Expressions take time in proportion to the text, whatever they are.
 pub(super) struct Wanted<'a> {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::exact_match::differences;
 use crate::evaluate::finding::{Finding, STORED, not_asked};
 use crate::evaluate::subject::Subject;
-use crate::model::evaluator::{SqlValidate, WantedRow, WantedRows};
 use crate::model::number::compare;
+use crate::scenario_file::evaluators::{SqlValidate, WantedRow, WantedRows};
 use crate::score::same;
 use crate::sql::Rows;
 use crate::text::shorten;
@@ -232,7 +232,8 @@ mod tests {
 
     use super::judged;
     use crate::model::evaluation::EvaluationStatus::{self, Error, Failed, Passed};
-    use crate::model::evaluator::{WantedRow, WantedRows};
+    use crate::scenario_file::evaluators::WantedRow;
+    use crate::scenario_file::evaluators::WantedRows;
     use crate::sql::Rows;
 
     fn rows(columns: &[&str], rows: &[Value], has_more: bool) -> Rows {

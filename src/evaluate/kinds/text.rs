@@ -6,9 +6,9 @@ use super::answers;
 use super::pattern::Wanted;
 use crate::evaluate::finding::{Finding, STORED};
 use crate::evaluate::subject::{Left, RunEnvironment, Subject};
-use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
 use crate::model::trajectory::Step;
 use crate::model::{placeholder, texts};
+use crate::scenario_file::evaluators::{TextEvaluator, TextMatch, TextSource};
 use crate::text::shorten;
 
 /// How much of what was said is shown, in characters.

@@ -12,12 +12,12 @@ use crate::evaluate::subject::Subject;
 use crate::evaluate::tools::{Offer, call_name, counts, is_named, numbered, unsendable};
 use crate::json_schema::JsonSchema;
 use crate::model::catalogue::Catalogue;
-use crate::model::evaluator::{
-    AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
-};
 use crate::model::placeholder;
 use crate::model::rules::Rules;
 use crate::model::trajectory::ToolCall;
+use crate::scenario_file::evaluators::{
+    AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
+};
 use crate::score::same;
 use crate::text::shorten;
 

@@ -37,8 +37,6 @@ use tokio_util::sync::CancellationToken;
 use self::again::Again;
 use self::call_tap::CallTap;
 use self::launcher::{Launcher, Source};
-pub use self::passed_on::SentHeaders;
-pub use self::place::{From as GatewayFrom, GatewayPlace};
 use self::place::{GATEWAY_ERROR, error};
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, from_own_pages, is_secret, respond, same_site};
@@ -46,9 +44,12 @@ use crate::mcp::session::connect;
 use crate::mcp::target::{Launch, OnProgress, Target, setup_error, with_token};
 use crate::mcp::wire::Wire;
 use crate::model::catalogue::Catalogue;
-use crate::model::scenario::HttpStyle;
 use crate::run::ready::SessionCheck;
 use crate::run::{self, AskAgain, CallRecorder, Endpoint, Listed, SetupError, Tools};
+use crate::scenario_file::servers::HttpStyle;
+
+pub use self::passed_on::SentHeaders;
+pub use self::place::{From as GatewayFrom, GatewayPlace};
 
 /// One server behind the gateway.
 enum Behind {

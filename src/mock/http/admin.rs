@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::endpoint::{Front, refused};
 use crate::http_server::{Refusal, host_is_known, read_body, respond, same_site, shows_token};
-use crate::model::interactions::MockTool;
+use crate::scenario_file::mock::MockTool;
 
 type Answer = Result<Response<Body>, (StatusCode, Json<Value>)>;
 

@@ -25,7 +25,7 @@ use crate::mock::exchange::Delivery;
 use crate::mock::receive::{Outgoing, Received};
 use crate::mock::service::{Service, Session};
 use crate::mock::wire::{self, INVALID_REQUEST, Id, Incoming};
-use crate::model::interactions::{HttpResponses, MockTool};
+use crate::scenario_file::mock::{HttpResponses, MockTool};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::dialect::{
     Asked, Dialect, check_names, check_pairs, content_text, events, list, required,
 };
-use crate::model::interactions::{LlmAnswer, LlmError, LlmStop};
+use crate::scenario_file::mock::{LlmAnswer, LlmError, LlmStop};
 
 pub(super) struct Messages;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use axum::http::HeaderMap;
 use serde_json::Value;
 
-use crate::model::interactions::{LlmAnswer, LlmError};
+use crate::scenario_file::mock::{LlmAnswer, LlmError};
 
 /// What a request asks, independent of the wire format.
 #[derive(Debug, Clone, Default, PartialEq)]

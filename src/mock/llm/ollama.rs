@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::dialect::{Asked, Dialect, asked_in_messages, required};
-use crate::model::interactions::{LlmAnswer, LlmError, LlmStop};
+use crate::scenario_file::mock::{LlmAnswer, LlmError, LlmStop};
 
 pub(super) struct Chat;
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::dialect::{
     Asked, Dialect, asked_in_messages, check_names, check_pairs, events, list, required,
 };
-use crate::model::interactions::{LlmAnswer, LlmError, LlmStop};
 use crate::model::usage::Usage;
+use crate::scenario_file::mock::{LlmAnswer, LlmError, LlmStop};
 
 pub(super) struct ChatCompletions;
 

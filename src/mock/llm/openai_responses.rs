@@ -7,8 +7,8 @@ use super::dialect::{
     Asked, Dialect, check_names, check_pairs, content_text, events, list, required,
 };
 use super::openai_chat::openai_error;
-use crate::model::interactions::{LlmAnswer, LlmError, LlmStop};
 use crate::model::usage::Usage;
+use crate::scenario_file::mock::{LlmAnswer, LlmError, LlmStop};
 
 pub(super) struct Responses;
 
@@ -238,7 +238,9 @@ mod tests {
 
     use super::{Dialect, Responses};
     use crate::model::Object;
-    use crate::model::interactions::{LlmAnswer, LlmArguments, LlmToolCall};
+    use crate::scenario_file::mock::LlmAnswer;
+    use crate::scenario_file::mock::LlmArguments;
+    use crate::scenario_file::mock::LlmToolCall;
 
     #[test]
     fn tools_in_a_namespace_are_called_in_it() {

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::dialect::Asked;
 use crate::mock::answers::Condition;
-use crate::model::interactions::{LlmExpectation, LlmInteraction};
+use crate::scenario_file::mock::{LlmExpectation, LlmInteraction};
 use crate::text::beginning;
 
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::model::json_path::{JsonPath, Part};
-use crate::model::ready::{AtPath, Expected};
 use crate::model::trajectory::{Answer, FailureKind, Outcome};
+use crate::scenario_file::servers::{AtPath, Expected};
 use crate::text::beginning;
 
 /// How much of a found value is shown, in characters.
@@ -144,8 +144,9 @@ mod tests {
 
     use super::of_call;
     use crate::model::json_path::JsonPath;
-    use crate::model::ready::{AtPath, Expected};
     use crate::model::trajectory::{Answer, FailureKind, Outcome};
+    use crate::scenario_file::servers::AtPath;
+    use crate::scenario_file::servers::Expected;
 
     fn expected(is_error: bool, text: Option<&str>, at: Option<(&str, AtPath)>) -> Expected {
         Expected {

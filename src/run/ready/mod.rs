@@ -12,12 +12,12 @@ use tokio::time::Instant;
 
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
-use crate::model::ready::{HealthPage, Ready, ReadyCall};
 use crate::model::trajectory::Outcome;
 use crate::model::trouble::Trouble;
 use crate::run::conversation::route;
 use crate::run::limits::SetupError;
 use crate::run::ports::{Called, Tools, Unlisted};
+use crate::scenario_file::servers::{HealthPage, Ready, ReadyCall};
 use crate::text::shorten;
 
 pub use self::expected::of_call as answer_holds;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::scenario::{Agent, Criterion, is_prose};
+use super::section::Agent;
 use crate::scenario_file::decode::values::{Count, Positive, Timeout, Times, Word};
 use crate::scenario_file::decode::{At, Decode, one_key, section, wrong_kind};
 use crate::scenario_file::evaluators::EvaluatorSection;
@@ -191,6 +191,75 @@ impl LimitsSection {
         {
             let message = "`max_cost` cannot be kept: what the model costs is unknown";
             findings.error(cost.at, message, Some("give `price` under `agent`"));
+        }
+    }
+}
+
+/// Something that must hold for a run to pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Criterion {
+    /// A plain text. Where it appears in what a server answered, in what the agent said or in the full name of a tool that was called –
+    /// case does not matter –, it must appear from then on. Where it does not, it may be prose, and is not checked.
+    Text(String),
+    /// This text must appear there, whatever was recorded.
+    Says(String),
+    /// This tool was called.
+    ToolCalled(String),
+    /// This tool was not called.
+    ToolNeverCalled(String),
+    /// A server behind the ones under test was called with this tool.
+    UpstreamCalled {
+        server: String,
+        tool: String,
+        /// Exactly so often; at least once unless given.
+        times: Option<u32>,
+    },
+    /// No server behind the ones under test got one of these headers as the agent's side had sent it. Their case does not matter.
+    NeverForwarded(Vec<String>),
+}
+
+/// A plain text of more words than this may be prose, which only a recording can show.
+const WORDS: usize = 3;
+
+/// Whether a plain text is so long that it may describe what is wanted, and be no text to look for.
+pub fn is_prose(text: &str) -> bool {
+    text.split_whitespace().count() > WORDS
+}
+
+impl Criterion {
+    /// Whether something is to be there, a text or a call, that a run which went worse may lack.
+    pub fn asks_for_more(&self) -> bool {
+        match self {
+            Self::Text(_) | Self::Says(_) | Self::ToolCalled(_) => true,
+            Self::UpstreamCalled { times, .. } => *times != Some(0),
+            Self::ToolNeverCalled(_) | Self::NeverForwarded(_) => false,
+        }
+    }
+
+    /// The text that is to be said, where it asks for one.
+    pub fn said(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Says(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The criterion as the scenario file says it.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Says(text) => format!("text: {text}"),
+            Self::ToolCalled(tool) => format!("tool_called: {tool}"),
+            Self::ToolNeverCalled(tool) => format!("tool_never_called: {tool}"),
+            Self::UpstreamCalled {
+                server,
+                tool,
+                times,
+            } => {
+                let times = times.map_or_else(String::new, |it| format!(", times: {it}"));
+                format!("upstream_called: {{ server: {server}, tool: {tool}{times} }}")
+            }
+            Self::NeverForwarded(headers) => format!("never_forwarded: [{}]", headers.join(", ")),
         }
     }
 }

@@ -8,3 +8,11 @@ pub(super) mod criteria;
 pub(super) mod model;
 pub(super) mod script;
 pub(super) mod section;
+
+pub use self::criteria::{Criterion, Limits, is_prose};
+pub use self::model::{
+    ApiKey, CommandFormat, MAX_STEPS, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT, TIMEOUT,
+    Temperature, ToolChoice,
+};
+pub use self::script::{ExpectedCall, FilledText, ScriptedCall};
+pub use self::section::{Agent, CommandAgent, Pace, Replaying, needs, reads_prompt, takes};

@@ -1,14 +1,13 @@
 //! The calls of a script and of `expected_trajectory`, and their arguments, in which texts may refer to earlier answers.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use crate::model::Object;
-use crate::model::ready::Expected;
 use crate::model::reference::Reference;
-use crate::model::scenario::{ExpectedCall, FilledText, ScriptedCall};
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, Plain, schema, section};
 use crate::scenario_file::servers::ready::{ExpectSection, UntilSection};
+use crate::scenario_file::servers::{Expected, Until};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -232,3 +231,110 @@ fn find(node: &Node, at: &mut String, findings: &Findings, arguments: &mut Argum
 }
 
 schema!(Arguments, |generator| Object::json_schema(generator));
+
+/// One call of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptedCall {
+    /// `mcp__<server>__<tool>`, or the bare name where only one server has it.
+    pub tool: String,
+    /// May hold `{{calls.0.json:/id}}` references into earlier answers.
+    pub arguments: Object,
+    /// The texts in them that are no such references, in part or whole.
+    pub filled: Vec<FilledText>,
+    /// Whether its failure ends the run; `None` leaves it to the operation's name.
+    pub critical: Option<bool>,
+    /// Whether the call is meant to fail.
+    pub is_error: bool,
+    /// It is a read, and repeated until its answer holds this.
+    pub until: Option<Until>,
+}
+
+/// A text among the arguments of a call in which values of variables stand. What looks like a reference to an earlier answer there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilledText {
+    /// Where it is: a JSON Pointer (RFC 6901) into the arguments.
+    pub at: String,
+    /// Where the values stand in it, in bytes.
+    pub values: Vec<Range<usize>>,
+}
+
+/// One call the scenario expects of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedCall {
+    /// What the call is for, in a word.
+    pub action: Option<String>,
+    pub tool: String,
+    pub arguments: Object,
+    /// Whether the scenario says nothing of its arguments. An agent that decides may then give any; a script gives none.
+    pub is_open: bool,
+    /// See [`ScriptedCall::filled`].
+    pub filled: Vec<FilledText>,
+    /// Remarks for the reader.
+    pub notes: Option<String>,
+    /// Whether the call is meant to fail.
+    pub is_error: bool,
+    /// See [`ScriptedCall::critical`].
+    pub critical: Option<bool>,
+    /// What its answer must hold.
+    pub expect: Option<Expected>,
+}
+
+/// Operations whose failure makes the rest of a run pointless, unless the scenario says otherwise.
+const CRITICAL_OPERATIONS: [&str; 6] =
+    ["add", "create", "initialize", "connect", "setup", "install"];
+
+impl ScriptedCall {
+    /// Whether the failure of this call ends the run: as the scenario says, else by the operation, which is the `operation` argument
+    /// or, without one, the first word of the tool's name.
+    pub fn is_critical(&self) -> bool {
+        self.critical.unwrap_or_else(|| {
+            let tool = self.tool.rsplit("__").next().unwrap_or(&self.tool);
+            let operation = self.arguments.get("operation").and_then(|it| it.as_str());
+            let word = operation
+                .unwrap_or(tool)
+                .split(['_', '-', '.', ' ', '/'])
+                .next();
+            word.is_some_and(|it| CRITICAL_OPERATIONS.contains(&it.to_lowercase().as_str()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ScriptedCall;
+
+    #[test]
+    fn critical_calls_are_known_by_their_operation() {
+        let cases = [
+            ("mcp__p__add_server", json!({}), None, true),
+            (
+                "mcp__p__upstream_servers",
+                json!({ "operation": "Add" }),
+                None,
+                true,
+            ),
+            (
+                "mcp__p__upstream_servers",
+                json!({ "operation": "list" }),
+                None,
+                false,
+            ),
+            ("mcp__p__address_book", json!({}), None, false),
+            ("mcp__p__create", json!({}), Some(false), false),
+            ("mcp__p__list", json!({}), Some(true), true),
+        ];
+        for (tool, arguments, critical, expected) in cases {
+            let call = ScriptedCall {
+                tool: tool.to_owned(),
+                arguments: arguments.as_object().cloned().unwrap_or_default(),
+                filled: Vec::new(),
+                critical,
+                is_error: false,
+                until: None,
+            };
+            assert_eq!(call.is_critical(), expected, "{tool} {arguments}");
+        }
+    }
+}

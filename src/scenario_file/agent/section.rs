@@ -7,19 +7,19 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::model::{ApiKeys, ModelKeys, PriceSection, ToolChoiceKeys};
-use super::script::CallSection;
-use crate::model::agent::{CommandFormat, PROMPT};
+use super::model::{
+    ApiKeys, CommandFormat, ModelAgent, ModelKeys, PROMPT, PriceSection, ToolChoiceKeys,
+};
+use super::script::{CallSection, ScriptedCall};
 use crate::model::binding::{BindingRule, Source};
-use crate::model::scenario::{Pace, Replaying};
 use crate::model::usage::Price;
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::template::{CommandLine, Given, Template};
+use crate::scenario_file::decode::plain::any_text;
+use crate::scenario_file::decode::template::{self, CommandLine, Given, Template};
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, Plain, choice, schema, section, shapes, template,
+    At, Decode, NO_HINT, Named, Plain, choice, schema, section, shapes,
 };
-use crate::scenario_file::expand::places::any_text;
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -310,6 +310,139 @@ impl BindingSection {
             },
             value: self.value.clone(),
             place,
+        }
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Agent {
+    /// Plays the listed calls.
+    Scripted { calls: Vec<ScriptedCall> },
+    /// Plays the calls of the accepted baseline.
+    Replay {
+        /// What a scripted agent would play, to record the baseline with.
+        calls: Vec<ScriptedCall>,
+    },
+    /// A language model, which decides for itself.
+    Model {
+        settings: Box<ModelAgent>,
+        /// What a scripted agent would play in its place.
+        calls: Vec<ScriptedCall>,
+    },
+    /// A program with an MCP client of its own.
+    Command {
+        settings: Box<CommandAgent>,
+        /// What a scripted agent would play in its place.
+        calls: Vec<ScriptedCall>,
+    },
+}
+
+impl Default for Agent {
+    /// A script without a call.
+    fn default() -> Self {
+        Self::Scripted { calls: Vec::new() }
+    }
+}
+
+/// How a baseline is replayed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Replaying {
+    pub pace: Pace,
+    /// How long a poll is asked again before its recorded final answer is given up.
+    pub poll_timeout: Duration,
+    /// Bindings in place of those that were found when recording.
+    pub bindings: Vec<BindingRule>,
+}
+
+impl Replaying {
+    /// How it is done unless the scenario, whose whole timeout this is, says otherwise: a poll is given up while there is time left to
+    /// ask what comes after it.
+    pub fn within(timeout: Duration) -> Self {
+        Self {
+            pace: Pace::Fast,
+            poll_timeout: Duration::from_secs(30).min(timeout / 2),
+            bindings: Vec::new(),
+        }
+    }
+}
+
+/// When a replay makes the next call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// As soon as the last one is answered.
+    #[default]
+    Fast,
+    /// After the gap that was recorded.
+    Recorded,
+}
+
+impl Agent {
+    /// The kind, as scenario files spell it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Scripted { .. } => "scripted",
+            Self::Replay { .. } => "replay",
+            Self::Model { settings, .. } => settings.api.kind(),
+            Self::Command { .. } => "command",
+        }
+    }
+
+    /// The listed calls; empty where the scenario lists none.
+    pub fn calls(&self) -> &[ScriptedCall] {
+        match self {
+            Self::Scripted { calls }
+            | Self::Replay { calls }
+            | Self::Model { calls, .. }
+            | Self::Command { calls, .. } => calls,
+        }
+    }
+
+    /// How the model is asked; `None` for an agent that asks none, or does so by itself.
+    pub fn model(&self) -> Option<&ModelAgent> {
+        match self {
+            Self::Model { settings, .. } => Some(settings),
+            Self::Scripted { .. } | Self::Replay { .. } | Self::Command { .. } => None,
+        }
+    }
+
+    /// How the program is started; `None` for an agent that is none.
+    pub fn command(&self) -> Option<&CommandAgent> {
+        match self {
+            Self::Command { settings, .. } => Some(settings),
+            Self::Scripted { .. } | Self::Replay { .. } | Self::Model { .. } => None,
+        }
+    }
+
+    /// Whether it decides for itself what to call, which may cost something and come out another way each time.
+    pub fn decides(&self) -> bool {
+        matches!(self, Self::Model { .. } | Self::Command { .. })
+    }
+
+    /// The model it is to ask, where that is said.
+    pub fn model_name(&self) -> Option<&str> {
+        match self {
+            Self::Model { settings, .. } => Some(&settings.model),
+            Self::Command { settings, .. } => settings.model.as_deref(),
+            Self::Scripted { .. } | Self::Replay { .. } => None,
+        }
+    }
+
+    /// What its model costs, where that is said.
+    pub fn price(&self) -> Option<&Price> {
+        match self {
+            Self::Model { settings, .. } => settings.price.as_ref(),
+            Self::Command { settings, .. } => settings.price.as_ref(),
+            Self::Scripted { .. } | Self::Replay { .. } => None,
+        }
+    }
+
+    /// For the answer to one tool call, in place of the scenario's.
+    pub fn tool_timeout(&self) -> Option<Duration> {
+        match self {
+            Self::Model { settings, .. } => settings.tool_timeout,
+            Self::Command { settings, .. } => settings.tool_timeout,
+            Self::Scripted { .. } | Self::Replay { .. } => None,
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::model::agent::CommandFormat;
-use crate::model::container::{Mount, ONLY_CONTAINER, UNSEEN, place_in_memory};
 use crate::model::evaluation::Role;
-use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot, SchemaSource, TextSource};
-use crate::model::scenario::{Agent, Server};
+use crate::scenario_file::agent::{Agent, CommandFormat};
 use crate::scenario_file::decode::At;
-use crate::scenario_file::evaluators::EvaluatorSection;
+use crate::scenario_file::evaluators::{
+    Evaluator, EvaluatorKind, EvaluatorSection, FileRoot, SchemaSource, TextSource,
+};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
+use crate::scenario_file::servers::{Mount, ONLY_CONTAINER, Server, UNSEEN, place_in_memory};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 use crate::text::nearest::did_you_mean;

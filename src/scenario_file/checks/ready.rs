@@ -2,15 +2,14 @@
 
 use serde_json::Value;
 
-use crate::model::interactions::DeclaredServer;
 use crate::model::rules::Rules;
-use crate::model::scenario::{Server, Transport};
-
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Plain as _};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
+use crate::scenario_file::mock::DeclaredServer;
 use crate::scenario_file::servers::ready::{ReadyCallSection, ReadySection};
+use crate::scenario_file::servers::{Server, Transport};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::Findings;
 use crate::text::nearest::did_you_mean;

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::scenario::{Agent, Server, Transport};
+use crate::scenario_file::agent::Agent;
 use crate::scenario_file::decode::{At, template};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::servers::server::ServerKind;
+use crate::scenario_file::servers::{Server, Transport};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 use crate::text::nearest::{did_you_mean, nearest};

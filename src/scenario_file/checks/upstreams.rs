@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::references::texts;
-use crate::model::scenario::{Server, Transport};
 use crate::scenario_file::agent::criteria::{CriterionSection, UpstreamCalledSection};
-use crate::scenario_file::decode::template::UPSTREAM;
+use crate::scenario_file::decode::template::{self, UPSTREAM};
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, NO_HINT, template};
+use crate::scenario_file::decode::{At, NO_HINT};
 use crate::scenario_file::expand::filling::{misspelt_references, upstream_references};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::load::config::ConfigFile;
+use crate::scenario_file::servers::{Server, Transport};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 use crate::text::nearest::did_you_mean;

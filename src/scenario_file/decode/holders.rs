@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use serde_json::Value;
 
 use super::plain::{Place, Plain};
 use super::section::{Decode, wrong_kind};
+use super::served::Served;
+use crate::scenario_file::yaml::node::{Content, Entry, Node};
+use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A value with its place.
 #[derive(Debug, Clone)]
@@ -263,6 +264,24 @@ impl<T, S: Plain<T>> Plain<Vec<(String, T)>> for Named<S> {
         for (_, it) in value {
             S::places(it, visit);
         }
+    }
+}
+
+impl<T: Served> Served for Option<T> {
+    fn served(&self) -> Option<Value> {
+        self.as_ref().and_then(T::served)
+    }
+}
+
+impl<T: Served> Served for Vec<T> {
+    fn served(&self) -> Option<Value> {
+        Some(self.iter().filter_map(T::served).collect())
+    }
+}
+
+impl<T: Served> Served for At<T> {
+    fn served(&self) -> Option<Value> {
+        self.value.served()
     }
 }
 

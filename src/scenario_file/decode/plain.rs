@@ -40,3 +40,18 @@ pub enum Place<'a> {
     /// The name of an environment variable whose value is read later.
     Variable(&'a str),
 }
+
+/// Whether any text of it, or the program it starts, is such a one.
+pub(in crate::scenario_file) fn any_text(
+    thing: &(impl Templates + Clone),
+    fits: impl Fn(&str) -> bool,
+) -> bool {
+    let mut found = false;
+    thing.clone().templates(&mut |it| {
+        found |= match it {
+            Place::Text(text) | Place::Program(text) => fits(text),
+            Place::Path(_) | Place::Variable(_) => false,
+        }
+    });
+    found
+}

@@ -5,11 +5,11 @@ use std::time::Duration;
 use jiff::fmt::friendly::SpanParser;
 use serde_json::Value;
 
-use crate::model::json_path::JsonPath;
-use crate::model::{Object, redaction};
-
 use super::plain::Plain;
 use super::section::{Decode, NO_HINT, wrong_kind};
+use super::served::Served;
+use crate::model::json_path::JsonPath;
+use crate::model::{Object, redaction};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
@@ -460,6 +460,31 @@ impl Plain<u64> for Times {
 impl Plain<usize> for Count {
     fn plain(&self, _: &Findings) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+/// What is sent as it is.
+macro_rules! as_it_is {
+    ($($type:ty),+) => { $(
+        impl Served for $type {
+            fn served(&self) -> Option<Value> {
+                Some(self.clone().into())
+            }
+        }
+    )+ };
+}
+
+as_it_is!(bool, i64, String, Value, Object);
+
+impl Served for Word {
+    fn served(&self) -> Option<Value> {
+        Some(self.0.clone().into())
+    }
+}
+
+impl Served for Fraction {
+    fn served(&self) -> Option<Value> {
+        Some(self.0.into())
     }
 }
 

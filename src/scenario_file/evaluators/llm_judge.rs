@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use crate::model::judge::{Anchor, Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
 use crate::scenario_file::decode::values::{Count, Fraction, Positive, Word};
 use crate::scenario_file::decode::{
     At, Decode, NO_HINT, Named, schema, section, shapes, wrong_kind,
@@ -231,6 +230,106 @@ impl RubricSection {
             version: self.version.as_ref().map(|it| it.0.clone()),
             about: self.description.clone(),
             dimensions: dimensions.collect(),
+        }
+    }
+}
+
+/// What a score must reach unless the evaluator says otherwise.
+pub const THRESHOLD: f64 = 0.7;
+
+/// What a judge is asked about a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LlmJudge {
+    pub standard: Standard,
+    /// How often it is asked; the majority decides.
+    pub votes: u32,
+    /// The lowest score that passes, 0 to 1.
+    pub threshold: f64,
+}
+
+/// What a run is measured by.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standard {
+    /// Plain words, one sentence or several.
+    Criteria(Vec<String>),
+    Rubric(Rubric),
+}
+
+/// What a run is measured by, in parts that are scored one by one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rubric {
+    pub id: Option<String>,
+    pub version: Option<String>,
+    /// What it is about, for the judge.
+    pub about: Option<String>,
+    /// At least one, with different names.
+    pub dimensions: Vec<Dimension>,
+}
+
+/// One thing that is scored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dimension {
+    pub name: String,
+    /// What is asked.
+    pub asks: Option<String>,
+    /// What its score counts for among the others; above 0.
+    pub weight: f64,
+    /// What some scores mean.
+    pub anchors: Vec<Anchor>,
+}
+
+/// What a score means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Anchor {
+    /// 0 to 1.
+    pub score: f64,
+    pub means: String,
+}
+
+impl LlmJudge {
+    /// Criteria in plain words, asked once, with the usual threshold.
+    pub fn of_criteria(criteria: Vec<String>) -> Self {
+        Self {
+            standard: Standard::Criteria(criteria),
+            votes: 1,
+            threshold: THRESHOLD,
+        }
+    }
+
+    /// All texts of the author's that say what is judged by.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        match &mut self.standard {
+            Standard::Criteria(criteria) => criteria.iter_mut().collect(),
+            Standard::Rubric(rubric) => {
+                let dimensions = rubric.dimensions.iter_mut();
+                let texts = dimensions.flat_map(|it| {
+                    let anchors = it.anchors.iter_mut().map(|it| &mut it.means);
+                    it.asks.iter_mut().chain(anchors)
+                });
+                rubric.about.iter_mut().chain(texts).collect()
+            }
+        }
+    }
+
+    /// What is judged by, in a few words.
+    pub fn words(&self) -> String {
+        match &self.standard {
+            Standard::Criteria(criteria) => criteria.join("; "),
+            Standard::Rubric(Rubric { id, version, .. }) => match (id, version) {
+                (Some(id), Some(version)) => format!("rubric {id} {version}"),
+                (Some(id), None) => format!("rubric {id}"),
+                (None, _) => "a rubric".to_owned(),
+            },
+        }
+    }
+}
+
+impl Standard {
+    /// The parts that are scored one by one; none for criteria in plain words.
+    pub fn dimensions(&self) -> &[Dimension] {
+        match self {
+            Self::Criteria(_) => &[],
+            Self::Rubric(rubric) => &rubric.dimensions,
         }
     }
 }

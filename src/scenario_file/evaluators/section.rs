@@ -2,6 +2,7 @@
 
 use super::exact_match::ExactMatchKeys;
 use super::file::FileKeys;
+use super::kind::{CommandEvaluator, Evaluator, EvaluatorKind};
 use super::llm_judge::StandardKeys;
 use super::schema_validate::SchemaKeys;
 use super::sql_validate::SqlKeys;
@@ -9,7 +10,6 @@ use super::text::TextKeys;
 use super::tool_calls::ToolCallsKeys;
 use super::within::{TraceKeys, WithinKeys};
 use crate::model::evaluation::Role;
-use crate::model::evaluator::{CommandEvaluator, Evaluator, EvaluatorKind};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::{Weight, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Plain, choice, section};

@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::model::agent::{CommandAgent, MODEL};
-use crate::model::scenario::Server;
+use crate::scenario_file::agent::{CommandAgent, MODEL};
 use crate::scenario_file::decode::plain::{Place, Templates};
 use crate::scenario_file::decode::template::{Part, parts, upstream_url_name};
+use crate::scenario_file::servers::Server;
 use crate::scenario_file::yaml::finding::quoted;
 use crate::text::nearest::nearest;
 
@@ -100,7 +100,7 @@ pub fn expand_servers(
 /// The same for an agent that is a program. `lookup` also gives what the run gives the agent, such as [`PROMPT`]; the model is known from
 /// the agent itself.
 ///
-/// [`PROMPT`]: crate::model::agent::PROMPT
+/// [`PROMPT`]: crate::scenario_file::agent::PROMPT
 ///
 /// # Errors
 ///

@@ -2,27 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::model::agent::ModelAgent;
-use crate::model::container::{Container, Image, MountSource};
-use crate::model::evaluator::{Evaluator, EvaluatorKind, SqlQuestion};
-use crate::model::scenario::{Server, Transport};
-use crate::model::source::Prepare;
+use crate::scenario_file::agent::ModelAgent;
 use crate::scenario_file::decode::plain::{Place, Templates};
-
-/// Whether any text of it, or the program it starts, is such a one.
-pub(in crate::scenario_file) fn any_text(
-    thing: &(impl Templates + Clone),
-    fits: impl Fn(&str) -> bool,
-) -> bool {
-    let mut found = false;
-    thing.clone().templates(&mut |it| {
-        found |= match it {
-            Place::Text(text) | Place::Program(text) => fits(text),
-            Place::Path(_) | Place::Variable(_) => false,
-        }
-    });
-    found
-}
+use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, SqlQuestion};
+use crate::scenario_file::servers::{Container, Image, MountSource, Prepare, Server, Transport};
 
 impl Templates for String {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {

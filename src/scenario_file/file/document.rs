@@ -20,7 +20,7 @@ use crate::scenario_file::measured::{
 };
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::{MockSection, SERVER_LISTS};
-use crate::scenario_file::servers::container::ContainerSection;
+use crate::scenario_file::servers::docker::ContainerSection;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
 use crate::scenario_file::servers::server::{ServerKind, ServerSection};

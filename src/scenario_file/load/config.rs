@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::find::ROOT;
 use crate::input;
-use crate::model::scenario::Server;
 use crate::scenario_file::decode::At;
 use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::servers::Server;
 use crate::scenario_file::servers::client_config::{
     ClientConfigError, ClientServers, client_config, client_servers,
 };

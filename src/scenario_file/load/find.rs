@@ -34,7 +34,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// A file of which the caller knows where its defaults begin (see [`crate::model::scenario::Scenario::defaults_root`]).
+    /// A file of which the caller knows where its defaults begin (see [`crate::scenario_file::Scenario::defaults_root`]).
     pub fn below(root: PathBuf, path: PathBuf) -> Self {
         let id = path
             .file_stem()

@@ -11,7 +11,7 @@ use super::filling;
 use super::find::absolute;
 use super::rebase::relative;
 use crate::model::Object;
-use crate::model::scenario::{HttpStyle, Server, Transport};
+use crate::scenario_file::servers::{HttpStyle, Server, Transport};
 use crate::scenario_file::yaml::node::{self, Scalar};
 use crate::text;
 

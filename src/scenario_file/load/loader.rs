@@ -5,14 +5,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::model::scenario::Scenario;
-
 use super::config::{ConfigFile, UsualServers};
 use super::dataset::{self, Row, folded};
 use super::dialogue::{self, Dialogue};
 use super::find::{DEFAULTS, Found, absolute, find, may_be_of_others};
 use super::variables;
 use super::would_read::{WouldRead, would_read};
+use crate::scenario_file::Scenario;
 use crate::scenario_file::decode::Decode;
 use crate::scenario_file::decode::section::Section;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};

@@ -3,7 +3,6 @@
 use super::find::Found;
 use super::loader::{Loader, Options};
 use super::variables;
-use crate::model::interactions::{DeclaredServer, LlmInteraction, MockTool};
 use crate::model::redaction::Redaction;
 use crate::scenario_file::decode::section::check_keys;
 use crate::scenario_file::decode::template::RedactSection;
@@ -11,6 +10,7 @@ use crate::scenario_file::decode::{Decode, NO_HINT, Named};
 use crate::scenario_file::file::document::Document;
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::{self, MockSection, SERVER_LISTS, ToolSection};
+use crate::scenario_file::mock::{DeclaredServer, LlmInteraction, MockTool};
 use crate::scenario_file::yaml::finding::Finding;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::parse::parse;

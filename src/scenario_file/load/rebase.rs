@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::find::absolute;
-use crate::scenario_file::servers::container::source_of;
+use crate::scenario_file::servers::docker::source_of;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 

@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::reply::AnswerBlock;
 use crate::model::Object;
-use crate::model::interactions::AnswerBlock;
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::{Fraction, Word};
 use crate::scenario_file::decode::{At, Decode, NO_HINT, Served, choice, schema, section};

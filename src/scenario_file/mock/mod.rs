@@ -6,8 +6,24 @@
 //! - `llm`: the section `llm_interactions`.
 
 pub(super) mod content;
+pub(super) mod declared;
 pub(super) mod llm;
+pub(super) mod reference;
+pub(super) mod reply;
 pub(super) mod resources;
 pub(super) mod responses;
 pub(super) mod server;
 pub(super) mod steps;
+
+pub use self::declared::{
+    DeclaredServer, HttpResponses, MockBody, MockContents, MockMessage, MockPrompt, MockResource,
+    MockResourceTemplate, MockTool,
+};
+pub use self::llm::{
+    LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply, LlmStop,
+    LlmToolCall, NEXT,
+};
+pub use self::reference::{Filter, Reference, Segment};
+pub use self::reply::{
+    AnswerBlock, ArgumentCondition, Fault, MockReply, MockResponse, OnExhausted, Step,
+};

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::content::{BlockAnnotationsSection, BlockSection, DataFile, check_base64};
-use crate::model::Object;
-use crate::model::interactions::{
-    AnswerBlock, MockBody, MockContents, MockMessage, MockPrompt, MockResource,
-    MockResourceTemplate,
+use super::declared::{
+    MockBody, MockContents, MockMessage, MockPrompt, MockResource, MockResourceTemplate,
 };
+use super::reply::AnswerBlock;
+use crate::model::Object;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, NO_HINT, Named, Served, choice, section, shapes};
 use crate::scenario_file::yaml::source::{Findings, Mark};

@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::content::BlockSection;
+use super::reference::Reference;
+use super::reply::{AnswerBlock, ArgumentCondition, MockReply, MockResponse};
 use super::steps::{FaultSection, StepSection};
 use crate::model::Object;
-use crate::model::interactions::{
-    AnswerBlock, ArgumentCondition, MockReply, MockResponse, Reference,
-};
 use crate::scenario_file::decode::values::{Count, OnlyTrue, Pattern, Wait};
 use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, one_key, schema, section, shapes};
 use crate::scenario_file::yaml::finding::quoted;

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::declared::{DeclaredServer, HttpResponses, MockTool};
+use super::reference::{Filter, Reference};
+use super::reply::OnExhausted;
 use super::resources::{PromptSection, ResourceSection, TemplateSection};
 use super::responses::ResponseSection;
 use crate::model::Object;
-use crate::model::interactions::{
-    DeclaredServer, Filter, HttpResponses, MockTool, OnExhausted, Reference,
-};
 use crate::scenario_file::decode::values::{Count, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Named, Served, choice, section};
 use crate::scenario_file::yaml::finding::quoted;

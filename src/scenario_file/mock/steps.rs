@@ -5,9 +5,9 @@ use std::time::Duration;
 use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
+use super::reply::{Fault, Step};
 use super::resources::MessageSection;
 use crate::model::Object;
-use crate::model::interactions::{Fault, Step};
 use crate::scenario_file::decode::served::object;
 use crate::scenario_file::decode::values::{Count, Fraction, OnlyTrue, Wait, Word};
 use crate::scenario_file::decode::{

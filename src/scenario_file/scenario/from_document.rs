@@ -4,14 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hash::scenario_hash;
-use crate::model::agent::{ModelAgent, ModelApi};
 use crate::model::label::Labels;
-use crate::model::places::Place;
-use crate::model::places::Places;
+use crate::model::places::{Place, Places};
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Agent, Replaying, SaidBy, Scenario, ScriptedCall, Server, Timeouts};
-use crate::scenario_file::Hook;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection, replaying};
+use crate::scenario_file::agent::{Agent, ModelAgent, ModelApi, Replaying, ScriptedCall};
 use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::{Decode as _, Field, NO_HINT, Plain as _};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
@@ -20,8 +17,10 @@ use crate::scenario_file::load::config::{ConfigFile, Usual};
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::measured::Kind;
+use crate::scenario_file::servers::Server;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::{Hook, SaidBy, Scenario, Timeouts};
 
 impl Document {
     /// The scenario, with the servers of its configuration file, or the usual ones, after its own; `None`, after saying why, where it cannot run.

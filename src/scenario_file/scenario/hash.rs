@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::input;
-use crate::model::agent::{CommandAgent, ModelAgent, ModelApi, Temperature, ToolChoice};
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Agent, Scenario, ScriptedCall};
 use crate::model::texts;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::{
+    Agent, CommandAgent, ModelAgent, ModelApi, ScriptedCall, Temperature, ToolChoice,
+};
 use crate::scenario_file::load::rebase::relative;
 
 /// SHA-256 of the messages of the user, in hexadecimal.
@@ -23,7 +25,7 @@ pub fn scenario_hash(messages: &[String], redaction: &Redaction) -> String {
 /// SHA-256 of the calls an agent plays, of all a model is given besides the messages and its name, or of how a program is started, in
 /// hexadecimal. `None` for a replay, whose calls are those of its baseline.
 ///
-/// The values of secret variables are left out, as from [`Scenario::hash`](crate::model::scenario::Scenario::hash).
+/// The values of secret variables are left out, as from [`Scenario::hash`](crate::scenario_file::Scenario::hash).
 pub fn agent_hash(agent: &Agent, redaction: &Redaction) -> Option<String> {
     Some(hash(given(agent)?, redaction))
 }

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::model::measurement::{
-    AllowedLoss, Demands, FPR_CEILING, Measurement, RECALL_FLOOR, Retrieval, SEARCHES, SearchGates,
-    Security,
-};
 use crate::scenario_file::decode::values::{Fraction, Word};
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
-use crate::scenario_file::measured::{Allowance, AllowedSection, GatesSection, Kind, SearchValue};
+use crate::scenario_file::measured::{
+    Allowance, AllowedLoss, AllowedSection, Demands, FPR_CEILING, GatesSection, Kind, Measurement,
+    RECALL_FLOOR, Retrieval, SEARCHES, SearchGates, SearchValue, Security,
+};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::{Findings, Mark};

@@ -1,10 +1,11 @@
 //! What of a scenario may hold secrets where it is shown.
 
-use crate::model::evaluator::Evaluator;
-use crate::model::ready::AtPath;
 use crate::model::redacted::ShownText;
-use crate::model::scenario::{Criterion, Scenario};
 use crate::redact::Shown;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::Criterion;
+use crate::scenario_file::evaluators::Evaluator;
+use crate::scenario_file::servers::AtPath;
 
 impl Shown for Scenario {
     fn each_text(&mut self, visit: &mut dyn FnMut(ShownText<'_>)) {

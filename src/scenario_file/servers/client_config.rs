@@ -7,8 +7,7 @@ use std::{env, fmt};
 
 use regex::Regex;
 
-use super::server::command_from;
-use crate::model::scenario::{HttpStyle, Server, Start, Transport};
+use super::server::{HttpStyle, Server, Start, Transport, command_from};
 use crate::scenario_file::decode::{template, wrong_kind};
 use crate::scenario_file::yaml::client_files::{parse_toml, without_comments};
 use crate::scenario_file::yaml::finding::{Finding, quoted};

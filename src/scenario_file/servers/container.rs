@@ -1,426 +1,219 @@
-//! The `docker` section: the container a server under test runs in.
+//! The container a server under test runs in, as a scenario describes it.
 
-use schemars::JsonSchema;
+use std::path::{Component, Path, PathBuf};
 
-use super::ready::ReadySection;
-use super::source::{PrepareKeys, check_folder, check_prepare};
-use crate::model::container::{Build, Container, Image, Keep, Mount, MountSource, Reset};
-use crate::scenario_file::decode::template::{Given, SOURCE_DIR, Template, mentions};
-use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Timeout, Word};
-use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, Plain, choice, section, shapes, wrong_kind,
-};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use super::ready::Ready;
+use super::source::Prepare;
 
-choice! {
-    /// When the container is replaced by a fresh one: `scenario` (before every run), `suite` (once for all scenarios with the same container) or `never` (it is left running).
-    ResetWord for Reset {
-        "scenario" => Reset::Scenario,
-        "suite" => Reset::Suite,
-        "never" => Reset::Never,
-    }
+/// What the only container of a scenario is called where one must be named: the section that describes it.
+pub const ONLY_CONTAINER: &str = "docker";
+
+/// A container that is reset before a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Container {
+    /// What the others call it; `None` for the only one, of `docker`.
+    pub name: Option<String>,
+    pub image: Image,
+    /// Set where the scenario is skipped without its image, and no error: how to get the image, in words.
+    pub optional: Option<String>,
+    /// The port the server listens on inside the container; `None` for one that only other containers reach.
+    pub port: Option<u16>,
+    /// Where the port is published; `None` for a free port.
+    pub host_port: Option<u16>,
+    pub env: Vec<(String, String)>,
+    /// Replaces the image's command; its entry point stays.
+    pub command: Option<Vec<String>>,
+    pub mounts: Vec<Mount>,
+    /// Where the scenario's configuration file is mounted, read-only.
+    pub config_target: Option<String>,
+    /// The network it joins; one that is not there is made.
+    pub network: Option<String>,
+    /// In bytes.
+    pub memory: Option<u64>,
+    /// How many processors it may use, in fractions.
+    pub cpus: Option<f64>,
+    /// How many processes it may have.
+    pub pids: Option<u32>,
+    /// A user and group as the engine takes them, such as `1000:1000`.
+    pub user: Option<String>,
+    /// Its own file system cannot be written.
+    pub read_only: bool,
+    /// The engine's socket is mounted, for servers that start containers themselves.
+    pub docker_socket: bool,
+    pub ready: Ready,
+    pub reset: Reset,
+    pub keep: Keep,
 }
 
-choice! {
-    /// Whether the container of a scenario that has not passed is kept for a look at it: `never` or `on-failure`.
-    KeepWord for Keep {
-        "never" => Keep::Never,
-        "on-failure" => Keep::OnFailure,
-    }
+/// Where the container's image comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Image {
+    /// One the engine has.
+    Named(String),
+    /// One that is built before the first run.
+    Built(Build),
+    /// One that is built where the source of the system under test is at hand, and else one the engine has.
+    BuiltOrNamed(Build, String),
 }
 
-section! {
-    /// The container a server under test runs in, reset before each run. `${NAME}` is an environment variable.
-    ContainerSection, checked by check {
-        /// The name of an image the engine has. Beside a `build` that needs `${source.dir}`: the image that is used where there is no source.
-        image: Option<Template<Word>>,
-        /// The folder an image is built from, or more about how.
-        build: Option<At<BuildSection>>,
-        /// Whether the scenario is skipped, and no error, where the image is not there; a text that says how to get it means yes.
-        optional: Option<At<OptionalSection>>,
-        /// The port the server listens on in the container; published on this machine as `${docker.port}`, and `${docker.url}` leads to it. Of several containers, `${containers.NAME.port}` and `${containers.NAME.url}`; one of them may have none.
-        port: Option<At<Port>>,
-        /// The port of this machine it is published on; a free one unless given.
-        host_port: Option<Port>,
-        /// Environment variables of the container.
-        env: Option<Named<Given>>,
-        /// What is run in the container, after the image's entry point; the image's own command unless given.
-        command: Option<Vec<Template>>,
-        /// What is mounted: `SOURCE:TARGET` or `SOURCE:TARGET:ro`, where a source with `/` is a path and one without a volume; or a map.
-        mounts: Option<Vec<At<MountEntry>>>,
-        /// Where the scenario's `config_file` is mounted, read-only. The file then gives no servers.
-        config_target: Option<Template<Word>>,
-        /// The network the container joins; one that is not there is made, and removed in the end.
-        network: Option<Template<Word>>,
-        /// How much memory it may use, such as `512m`.
-        memory: Option<Size>,
-        /// How many processors it may use, such as `1.5`.
-        cpus: Option<Positive>,
-        /// How many processes it may have.
-        pids: Option<Count>,
-        /// The user it runs as, such as `1000:1000`.
-        user: Option<Template<Word>>,
-        /// Whether its own file system is read-only.
-        read_only: Option<bool>,
-        /// Whether the engine's socket is mounted as `/var/run/docker.sock`, for servers that start containers themselves.
-        docker_socket: Option<At<bool>>,
-        /// What proves that the server can be asked, besides the image's health check and an MCP `initialize`.
-        ready: Option<ReadySection>,
-        /// When the container is replaced by a fresh one; `scenario` unless given.
-        reset: Option<ResetWord>,
-        /// Whether the container of a scenario that has not passed is kept for a look at it; `never` unless given.
-        keep: Option<At<KeepWord>>,
-    }
+/// How an image is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    /// The folder whose files the build may use.
+    pub context: PathBuf,
+    /// Below the context.
+    pub dockerfile: String,
+    pub args: Vec<(String, String)>,
+    /// Labels of the image that say what source it was made from, where the Dockerfile does not say so itself.
+    pub labels: Vec<(String, String)>,
+    /// What is done before.
+    pub prepare: Option<Prepare>,
+    /// What the image is made of, as a hash: one that was built of the same is used again. `None` where that is not known, and the engine
+    /// finds out while it builds.
+    pub state: Option<String>,
 }
 
-section! {
-    /// How an image is built.
-    BuildFields, checked by check_build {
-        /// The folder whose files the build may use, relative to this file.
-        context: Template<Word>,
-        /// The Dockerfile, relative to the context; `Dockerfile` unless given.
-        dockerfile: Option<Template<Word>>,
-        /// Values for the Dockerfile's `ARG`s.
-        args: Option<Named<Template>>,
-        /// Commands that make what the build needs, each a program with its arguments; run in order, and again when `inputs` have changed.
-        prepare: Option<Vec<At<Vec<Template>>>>,
-        /// The folder these commands run in, relative to this file; the context unless given.
-        cwd: Option<Template<Word>>,
-        /// Environment variables for these commands, besides all of ours.
-        env: Option<Named<Given>>,
-        /// How long each of these commands may take; 10m unless given.
-        timeout: Option<Timeout>,
-        /// Files, folders and patterns of what the commands and the build depend on, relative to this file; the state of the repository of `source`, and the files of the context that git does not ignore, unless given.
-        inputs: Option<Vec<Template<Word>>>,
-    }
+/// Something mounted into the container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    pub source: MountSource,
+    /// An absolute path in the container.
+    pub target: String,
+    pub read_only: bool,
 }
 
-shapes! {
-    /// Whether a scenario can do without its image, or how to get it.
-    OptionalSection, "true, false or how to get the image" {
-        Bool => Whether(bool),
-        Text => How(Word),
-    }
+/// What is mounted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MountSource {
+    /// A file or folder of this machine.
+    Path(PathBuf),
+    /// A volume; one that is not there is made.
+    Volume(String),
+    /// A file system in memory, empty at every start.
+    Memory,
 }
 
-impl OptionalSection {
-    fn how(&self) -> Option<String> {
+/// When the container is replaced by a fresh one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reset {
+    /// Before every run.
+    Scenario,
+    /// Once for all scenarios of a command that describe the same container.
+    Suite,
+    /// It is started where it does not run, and left running.
+    Never,
+}
+
+/// What becomes of the container after the scenario's last run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// It is removed.
+    Never,
+    /// It is kept for a look at it when the scenario has not passed.
+    OnFailure,
+}
+
+/// What is said of a file that only the container itself can see.
+pub const UNSEEN: &str = "what a container keeps in memory alone cannot be seen";
+
+/// Where every container has file systems that are on no disk.
+const KERNELS: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// The mount in memory that an absolute path in a container with these mounts is under; `None` where it is on a disk. Of mounts within
+/// mounts, the innermost counts.
+pub fn place_in_memory(path: &Path, mounts: &[Mount]) -> Option<String> {
+    let path = plain(path);
+    let own = mounts.iter().map(|it| {
+        let in_memory = it.source == MountSource::Memory;
+        (plain(Path::new(&it.target)), in_memory)
+    });
+    let kernels = KERNELS.iter().map(|it| (PathBuf::from(it), true));
+    let over = kernels.chain(own).filter(|(it, _)| path.starts_with(it));
+    let (target, in_memory) = over.max_by_key(|(it, _)| it.components().count())?;
+    in_memory.then(|| target.to_string_lossy().into_owned())
+}
+
+/// A path without `.` and `..`, none of which leads above the root.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Normal(name) => plain.push(name),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    plain
+}
+
+impl Image {
+    /// The image in words: its name, or the folder it is built from.
+    pub fn words(&self) -> String {
         match self {
-            Self::Whether(false) => None,
-            Self::Whether(true) => Some("get it with `docker pull`, or build it".to_owned()),
-            Self::How(how) => Some(how.0.clone()),
-        }
-    }
-}
-
-shapes! {
-    /// The folder an image is built from, or more about how.
-    BuildSection, "a folder or a map" {
-        Text => Context(Template<Word>),
-        Map => Fields(Box<BuildFields>),
-    }
-}
-
-impl ContainerSection {
-    /// What is mounted into it.
-    pub(in crate::scenario_file) fn mounts(&self, findings: &Findings) -> Vec<Mount> {
-        let mounts = self.mounts.iter().flatten();
-        mounts.filter_map(|it| it.mount(findings)).collect()
-    }
-
-    /// The container; `None` where a check has found it incomplete.
-    pub(in crate::scenario_file) fn container(
-        &self,
-        name: Option<&str>,
-        findings: &Findings,
-    ) -> Option<Container> {
-        let image = match (&self.image, &self.build) {
-            (Some(name), Some(build)) => Image::BuiltOrNamed(build.build(findings), name.0.clone()),
-            (Some(name), None) => Image::Named(name.0.clone()),
-            (None, Some(build)) => Image::Built(build.build(findings)),
-            (None, None) => return None,
-        };
-        Some(Container {
-            name: name.map(str::to_owned),
-            image,
-            optional: self.optional.as_ref().and_then(|it| it.how()),
-            port: self.port.plain(findings),
-            host_port: self.host_port.plain(findings),
-            env: self
-                .env
-                .as_ref()
-                .map_or_else(Vec::new, |it| it.plain(findings)),
-            command: self.command.plain(findings),
-            mounts: self.mounts(findings),
-            config_target: self.config_target.plain(findings),
-            network: self.network.plain(findings),
-            memory: self.memory.plain(findings),
-            cpus: self.cpus.plain(findings),
-            pids: self.pids.plain(findings),
-            user: self.user.plain(findings),
-            read_only: self.read_only.unwrap_or(false),
-            docker_socket: self.docker_socket.as_ref().is_some_and(|it| it.value),
-            ready: self.ready.plain(findings).unwrap_or_default(),
-            reset: self.reset.map_or(Reset::Scenario, |it| it.0),
-            keep: self.keep.as_ref().map_or(Keep::Never, |it| it.value.0),
-        })
-    }
-}
-
-impl BuildSection {
-    fn build(&self, findings: &Findings) -> Build {
-        let (context, fields) = match self {
-            Self::Context(context) => (context, None),
-            Self::Fields(it) => (&it.context, Some(it)),
-        };
-        let dockerfile = fields.and_then(|it| it.dockerfile.as_ref());
-        let prepare = fields.map(|it| PrepareKeys {
-            commands: it.prepare.as_deref(),
-            cwd: it.cwd.as_ref(),
-            env: it.env.as_ref(),
-            timeout: it.timeout,
-            inputs: it.inputs.as_deref(),
-        });
-        Build {
-            context: context.plain(findings),
-            dockerfile: dockerfile.map_or_else(|| "Dockerfile".to_owned(), |it| it.0.clone()),
-            args: fields
-                .and_then(|it| it.args.plain(findings))
-                .unwrap_or_default(),
-            labels: Vec::new(),
-            prepare: prepare.and_then(|it| it.prepare(findings)),
-            state: None,
-        }
-    }
-}
-
-impl At<ContainerSection> {
-    /// Says what is wrong with the only container, or with one of several that has a name.
-    pub(in crate::scenario_file) fn check_among(
-        &self,
-        name: Option<&str>,
-        findings: &mut Findings,
-    ) {
-        let Some(name) = name else {
-            if self.port.is_none() {
-                let hint = "give `port`: where the server listens in the container";
-                findings.error(self.at, "does not say which port to publish", Some(hint));
-            }
-            return;
-        };
-        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
-        if name.is_empty() || !name.chars().all(is_plain) {
-            let message = "is not a name that the others could reach it by";
-            let hint = "use letters, digits, `-` and `_`";
-            findings.error(self.at, message, Some(hint));
-        }
-        let beside_others = [
-            (
-                self.network.is_some(),
-                "network",
-                "they share a network of their own",
-            ),
-            (
-                self.reset.is_some(),
-                "reset",
-                "all are replaced before every run",
-            ),
-        ];
-        for (is_given, key, why) in beside_others {
-            if is_given {
-                let message = format!("`{key}` means nothing under `containers`: {why}");
-                findings.error(self.at, message, NO_HINT);
-            }
-        }
-        let needs_port = [
-            (self.ready.is_some(), "ready"),
-            (self.host_port.is_some(), "host_port"),
-        ];
-        for (is_given, key) in needs_port {
-            if is_given && self.port.is_none() {
-                let message = format!("`{key}` means nothing without `port`");
-                findings.error(self.at, message, NO_HINT);
+            Self::Named(name) => format!("`{name}`"),
+            Self::Built(build) | Self::BuiltOrNamed(build, _) => {
+                format!("built from {}", build.context.display())
             }
         }
     }
-}
 
-/// Whether an image can be built only where the source of the system under test is at hand.
-fn needs_source(build: &BuildSection) -> bool {
-    let mut needs = false;
-    build.templates(&mut |_, text| needs |= mentions(text, SOURCE_DIR));
-    needs
-}
-
-fn check_build(build: &BuildFields, at: Mark, findings: &mut Findings) {
-    check_folder(&build.context, findings);
-    let is_given = [
-        ("cwd", build.cwd.is_some()),
-        ("env", build.env.is_some()),
-        ("timeout", build.timeout.is_some()),
-    ];
-    check_prepare(build.prepare.as_deref(), &is_given, at, findings);
-}
-
-fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {
-    match (&section.image, &section.build) {
-        (None, None) => {
-            let hint = "give `image` with its name, or `build` with the folder to build it from";
-            findings.error(at, "does not say which image to use", Some(hint));
-        }
-        (Some(_), Some(build)) if !needs_source(&build.value) => {
-            let hint = "`image: null` or `build: null` drops what a file of defaults says; a `build` that contains `${source.dir}` can have an `image` beside it, for those without the source";
-            findings.error(
-                build.at,
-                "`image` and `build` exclude each other",
-                Some(hint),
-            );
-        }
-        _ => {}
-    }
-    if let Some(BuildSection::Context(context)) = section.build.as_ref().map(|it| &it.value) {
-        check_folder(context, findings);
-    }
-    if let (Some(optional), Some(build)) = (&section.optional, &section.build)
-        && optional.how().is_some()
-        && section.image.is_none()
-    {
-        let hint = "an image that is built here can always be there";
-        findings.error(
-            build.at,
-            "`optional` means nothing beside `build`",
-            Some(hint),
-        );
-    }
-    if let (Some(ResetWord(Reset::Never)), Some(keep)) = (section.reset, &section.keep)
-        && keep.value.0 == Keep::OnFailure
-    {
-        let message =
-            "`keep` means nothing beside `reset: never`, which always keeps the container";
-        findings.error(keep.at, message, NO_HINT);
-    }
-    if let Some(socket) = section.docker_socket.as_ref().filter(|it| it.value) {
-        let message =
-            "`docker_socket` gives the container the engine, and with it this whole machine";
-        let hint = "leave it out unless the server starts containers itself and you trust it";
-        findings.warning(socket.at, message, Some(hint));
-    }
-    if let Some(target) = &section.config_target {
-        check_absolute(target, findings);
-    }
-}
-
-section! {
-    /// Something mounted into the container. One of `source`, `volume` and `tmpfs` says what.
-    MountFields, checked by check_mount {
-        /// A file or folder of this machine, relative to this file.
-        source: Option<Template<Word>>,
-        /// A volume; one that is not there is made, and removed in the end.
-        volume: Option<Template<Word>>,
-        /// `true` for a file system in memory.
-        tmpfs: Option<At<bool>>,
-        /// An absolute path in the container.
-        target: Template<Word>,
-        /// Whether the container may not write to it.
-        read_only: Option<bool>,
-    }
-}
-
-/// A mount in one text, or in parts.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(untagged)]
-pub(in crate::scenario_file) enum MountEntry {
-    Text(Template<Word>),
-    Fields(MountFields),
-}
-
-impl Decode for MountEntry {
-    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        let text = match &node.content {
-            Content::Text(_) => Template::<Word>::decode(node, findings)?,
-            Content::Map(_) => return Decode::decode(node, findings).map(Self::Fields),
-            _ => return wrong_kind(node, "`SOURCE:TARGET` or a map", findings),
-        };
-        if parts(&text.0).is_none() {
-            let hint = "write SOURCE:TARGET or SOURCE:TARGET:ro, with an absolute path as TARGET";
-            return findings.refuse(node.at, "is not a mount", Some(hint));
-        }
-        Some(Self::Text(text))
-    }
-
-    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+    /// The image that is used: built where there is a source to build it from.
+    #[must_use]
+    pub fn chosen(self, has_source: bool) -> Self {
         match self {
-            Self::Text(text) => text.templates(visit),
-            Self::Fields(fields) => fields.templates(visit),
+            Self::BuiltOrNamed(build, _) if has_source => Self::Built(build),
+            Self::BuiltOrNamed(_, name) => Self::Named(name),
+            chosen => chosen,
+        }
+    }
+
+    /// How it is built, where it may have to be.
+    pub fn build_mut(&mut self) -> Option<&mut Build> {
+        match self {
+            Self::Built(build) | Self::BuiltOrNamed(build, _) => Some(build),
+            Self::Named(_) => None,
         }
     }
 }
 
-/// Source, target and whether it is read-only. A source may hold `${NAME:-default}`, so the colons are looked for from the end.
-fn parts(text: &str) -> Option<(&str, &str, bool)> {
-    let (text, read_only) = match text.strip_suffix(":ro") {
-        Some(text) => (text, true),
-        None => (text.strip_suffix(":rw").unwrap_or(text), false),
-    };
-    let (source, target) = text.rsplit_once(":/")?;
-    let target = &text[text.len() - target.len() - 1..];
-    (!source.is_empty() && !target.contains(':')).then_some((source, target, read_only))
-}
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
 
-/// Whether a source is a path of this machine, and no volume.
-fn is_path(source: &str) -> bool {
-    source.contains(['/', '$']) || source.starts_with('.')
-}
+    use super::{Mount, MountSource, place_in_memory};
 
-/// The path at the start of `SOURCE:TARGET`, where it is one.
-pub(in crate::scenario_file) fn source_of(text: &str) -> Option<&str> {
-    parts(text).map(|it| it.0).filter(|it| is_path(it))
-}
-
-impl MountEntry {
-    pub(in crate::scenario_file) fn mount(&self, findings: &Findings) -> Option<Mount> {
-        let path = |at: Mark, path: &str| MountSource::Path(findings.folder(at).join(path));
-        Some(match self {
-            Self::Text(text) => {
-                let (source, target, read_only) = parts(&text.0)?;
-                Mount {
-                    source: if is_path(source) {
-                        path(text.at, source)
-                    } else {
-                        MountSource::Volume(source.to_owned())
-                    },
-                    target: target.to_owned(),
-                    read_only,
-                }
-            }
-            Self::Fields(fields) => Mount {
-                source: match (&fields.source, &fields.volume) {
-                    (Some(source), _) => path(source.at, &source.0),
-                    (None, Some(volume)) => MountSource::Volume(volume.0.clone()),
-                    (None, None) => MountSource::Memory,
-                },
-                target: fields.target.0.clone(),
-                read_only: fields.read_only.unwrap_or(false),
-            },
-        })
-    }
-}
-
-fn check_mount(mount: &MountFields, at: Mark, findings: &mut Findings) {
-    let memory = mount.tmpfs.as_ref().is_some_and(|it| it.value);
-    let kinds = [mount.source.is_some(), mount.volume.is_some(), memory];
-    if kinds.into_iter().filter(|it| *it).count() != 1 {
-        let message = "a mount needs exactly one of `source`, `volume` and `tmpfs: true`";
-        findings.error(at, message, NO_HINT);
-    }
-    check_absolute(&mount.target, findings);
-}
-
-/// A path in the container is absolute.
-pub(in crate::scenario_file) fn check_absolute(target: &At<Word>, findings: &mut Findings) {
-    if !target.0.starts_with('/') && !target.0.starts_with('$') {
-        let hint = "a path in the container starts with `/`";
-        findings.error(target.at, "is not an absolute path", Some(hint));
+    #[test]
+    fn the_innermost_mount_says_where_a_file_is() {
+        let mount = |source: MountSource, target: &str| Mount {
+            source,
+            target: target.to_owned(),
+            read_only: false,
+        };
+        let mounts = [
+            mount(MountSource::Memory, "/scratch/"),
+            mount(MountSource::Volume("kept".to_owned()), "/scratch/kept"),
+            mount(MountSource::Memory, "/scratch/kept/now"),
+            mount(MountSource::Volume("shared".to_owned()), "/dev/shm"),
+        ];
+        for (path, place) in [
+            ("/scratch/a", Some("/scratch")),
+            ("/scratch", Some("/scratch")),
+            ("/scratched/a", None),
+            ("/scratch/kept/a", None),
+            ("/scratch/kept/now/a", Some("/scratch/kept/now")),
+            ("/scratch/kept/../a", Some("/scratch")),
+            ("/scratch/../data/a", None),
+            ("/data/./../../scratch//a", Some("/scratch")),
+            ("/proc/1/status", Some("/proc")),
+            ("/sys/a", Some("/sys")),
+            ("/dev/a", Some("/dev")),
+            ("/dev/shm/a", None),
+            ("/process", None),
+        ] {
+            let found = place_in_memory(Path::new(path), &mounts);
+            assert_eq!(found.as_deref(), place, "{path}");
+        }
     }
 }

@@ -9,8 +9,21 @@
 
 pub(super) mod client_config;
 pub(super) mod container;
+pub(super) mod docker;
 pub(super) mod hook;
 pub(super) mod ready;
 pub(super) mod server;
 pub(super) mod source;
 pub(super) mod upstream;
+
+pub use self::client_config::{
+    ClientConfigError, ClientServers, UnreadServer, client_config, client_servers, project_folders,
+};
+pub use self::container::{
+    Build, Container, Image, Keep, Mount, MountSource, ONLY_CONTAINER, Reset, UNSEEN,
+    place_in_memory,
+};
+pub use self::hook::Hook;
+pub use self::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall, Until};
+pub use self::server::{HttpStyle, Server, Start, Transport};
+pub use self::source::{PREPARE_TIMEOUT, Prepare, Source, Version};

@@ -1,17 +1,16 @@
 //! The section `servers`, and the servers that a scenario names.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 
-use super::ready::ReadySection;
-use crate::model::ready::Ready;
-use crate::model::scenario::{Criterion, HttpStyle, Scenario, Server, Transport};
+use super::ready::{Ready, ReadySection};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
 use crate::scenario_file::decode::plain::Place;
-use crate::scenario_file::decode::template::{Given, PORT, Template};
+use crate::scenario_file::decode::template::{self, Given, PORT, Template};
 use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Named, Plain, section, template};
+use crate::scenario_file::decode::{At, Decode, Named, Plain, section};
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -194,34 +193,78 @@ pub(in crate::scenario_file) fn command_from(command: &str, folder: &Path) -> St
     }
 }
 
-/// Whether a scenario can need the server of this name: it declares it or names one of its tools in full, or it names no server at all, so
-/// that its tools may be those of any.
-pub fn may_need(scenario: &Scenario, server: &str) -> bool {
-    let declared = || scenario.servers.iter();
-    let tools = tools(scenario);
-    let prefix = format!("mcp__{server}__");
-    let names_it = |it: &&str| it.starts_with(&prefix);
-    let names_any = !scenario.servers.is_empty() || tools.iter().any(|it| it.starts_with("mcp__"));
-    !names_any || declared().any(|it| it.name == server) || tools.iter().any(names_it)
+/// A server as the scenario names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Server {
+    pub name: String,
+    pub transport: Transport,
+    /// Overrides [`Timeouts::connect`] for this server.
+    pub connect_timeout: Option<Duration>,
+    /// Overrides [`Timeouts::tool`] for this server.
+    pub tool_timeout: Option<Duration>,
+    /// What proves that it can be asked.
+    pub ready: Option<Ready>,
 }
 
-/// The tools that it names anywhere.
-fn tools(scenario: &Scenario) -> Vec<&str> {
-    let ready = scenario.servers.iter().filter_map(|it| it.ready.as_ref());
-    let ready: Vec<&Ready> = ready.chain(&scenario.ready).collect();
-    let calls = scenario.agent.calls().iter().map(|it| &it.tool);
-    let expected = scenario.expected_trajectory.iter().map(|it| &it.tool);
-    let asked = ready.iter().flat_map(|it| &it.calls).map(|it| &it.tool);
-    let listed = ready.iter().flat_map(|it| &it.tools);
-    let criteria = scenario.success_criteria.iter();
-    let criteria = criteria.filter_map(|it| match it {
-        Criterion::ToolCalled(tool) | Criterion::ToolNeverCalled(tool) => Some(tool),
-        // An upstream is none of the servers that the agent has.
-        Criterion::Text(_)
-        | Criterion::Says(_)
-        | Criterion::UpstreamCalled { .. }
-        | Criterion::NeverForwarded(_) => None,
-    });
-    let all = calls.chain(expected).chain(asked).chain(listed);
-    all.chain(criteria).map(String::as_str).collect()
+impl Server {
+    /// One that nothing else is known of.
+    pub fn new(name: String, transport: Transport) -> Self {
+        Self {
+            name,
+            transport,
+            connect_timeout: None,
+            tool_timeout: None,
+            ready: None,
+        }
+    }
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transport {
+    /// A child process speaking MCP on its standard streams.
+    Stdio(Start),
+    /// An endpoint over HTTP.
+    Http {
+        style: HttpStyle,
+        url: String,
+        headers: Vec<(String, String)>,
+        /// The environment variable that holds a bearer token.
+        bearer_token_env: Option<String>,
+        /// What serves it, where we start that for each run; `None` for a server that somebody else runs.
+        start: Option<Start>,
+        /// A program with its arguments that prints more headers before each run; empty where there is none.
+        headers_command: Vec<String>,
+    },
+    /// Our own mock server, declared in the scenario under `mcp_interactions`.
+    Mock,
+    /// Our own mock server, made from what a baseline has recorded of the server. No file declares it: it stands in for the others.
+    Recorded {
+        /// The file of the baseline.
+        baseline: PathBuf,
+    },
+}
+
+impl Transport {
+    /// An endpoint that somebody else serves.
+    pub fn http(style: HttpStyle, url: impl Into<String>, headers: Vec<(String, String)>) -> Self {
+        Self::Http {
+            style,
+            url: url.into(),
+            headers,
+            bearer_token_env: None,
+            start: None,
+            headers_command: Vec::new(),
+        }
+    }
+}
+
+/// Which of the two transports of MCP over HTTP a server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HttpStyle {
+    /// Streamable HTTP; a server that turns out to speak only the older one is spoken to so.
+    #[default]
+    Streamable,
+    /// The older one, with an event stream and a second endpoint for messages.
+    Sse,
 }

@@ -1,7 +1,6 @@
 //! The section `upstreams`.
 
-use super::server::{HttpKeys, StdioKeys};
-use crate::model::scenario::{HttpStyle, Server, Transport};
+use super::server::{HttpKeys, HttpStyle, Server, StdioKeys, Transport};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::{Plain, section};

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::reply::sentence;
-use crate::model::scenario::Scenario;
 use crate::published::result::{Cause, Scenario as Judged};
 use crate::redact::{self, Redactor, Secrets};
 use crate::report::html::dashboard::{
@@ -11,7 +10,7 @@ use crate::report::html::dashboard::{
 };
 use crate::report::html::{link, page_name};
 use crate::report::{causes, document};
-use crate::scenario_file::Finding;
+use crate::scenario_file::{Finding, Scenario};
 use crate::serve::case::give_servers;
 use crate::serve::commands::waiting;
 use crate::serve::folder::Folder;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::agent::{ApiKey, Temperature, ToolChoice};
+use crate::scenario_file::agent::{ApiKey, Temperature, ToolChoice};
 
 /// Something an agent is asked to do, and the tools that it is expected to call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,12 +8,11 @@ use super::data_sets::{document, of_other_corpus};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::golden::Golden;
 use crate::json;
-use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
 use crate::published::measured::retrieval::Report;
-use crate::scenario_file::Finding;
+use crate::scenario_file::measured::Measurement;
+use crate::scenario_file::{Finding, Scenario};
 use crate::store::{self, Baselines};
 use crate::suite::replay;
 

@@ -13,9 +13,8 @@ use crate::discovery::search::{Search, preset};
 use crate::discovery::truth::Truth;
 use crate::discovery::verdicts::{self, Run};
 use crate::input;
-use crate::model::measurement::{Measurement, Retrieval, Security};
-use crate::model::scenario::Scenario;
-use crate::scenario_file::{self, Finding, Severity};
+use crate::scenario_file::measured::{Measurement, Retrieval, Security};
+use crate::scenario_file::{self, Finding, Scenario, Severity};
 
 /// What a search is measured with.
 #[derive(Debug)]

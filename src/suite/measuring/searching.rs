@@ -13,10 +13,10 @@ use crate::discovery::golden::Query;
 use crate::discovery::ground::Ground;
 use crate::discovery::retrieval::{Learned, worth_asking_more};
 use crate::discovery::search::{Answer, Place};
-use crate::model::measurement::Retrieval;
 use crate::model::trouble::Trouble;
 use crate::published::measured::retrieval::Catalogue;
 use crate::run::{self, Conversation, Stop};
+use crate::scenario_file::measured::Retrieval;
 
 /// How many ids are asked for, and how many where something was missed.
 const ASKED: usize = 10;

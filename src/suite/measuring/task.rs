@@ -12,11 +12,10 @@ use super::searching::{Asked, Searching};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::search::Place;
 use crate::discovery::security::{measure, oddities};
-use crate::model::measurement::{Measurement, Security};
-use crate::model::scenario::Scenario;
 use crate::published::measured::security;
 use crate::run::{self, Conversation, Stop};
-use crate::scenario_file::Finding;
+use crate::scenario_file::measured::{Measurement, Security};
+use crate::scenario_file::{Finding, Scenario};
 
 /// A measurement under way: what is to be asked, and what came of it so far.
 pub(crate) struct Measuring {

@@ -6,24 +6,22 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, try_join_all};
 
-use crate::http_client;
 use crate::mcp::{self, Launch, Target};
 use crate::model::Object;
 use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::comparison::Row;
-use crate::model::ready::{HealthPage, PageAddress, Ready};
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Scenario, Transport};
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::{Asks, PageAnswer};
 use crate::run::{Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
-use crate::scenario_file;
-use crate::score;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::{HealthPage, PageAddress, Ready, Transport};
 use crate::suite::addresses::Addresses;
 use crate::suite::secrets::{pairs, query};
 use crate::suite::suite_context::SuiteContext;
+use crate::{http_client, scenario_file, score};
 
 /// What all askers of one run have in common.
 #[derive(Clone, Copy)]

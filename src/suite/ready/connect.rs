@@ -8,14 +8,14 @@ use futures_util::future::{BoxFuture, join_all, try_join_all};
 use super::asker::{Asker, Asking, Proof};
 use crate::mcp::{self, GatewayPlace, Launch, Target};
 use crate::model::catalogue::{Catalogue, Tool};
-use crate::model::ready::Ready;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::{SessionCheck, wait};
 use crate::run::{AskAgain, Connection, Observer, Part, Progress, SetupError, Together, Tools};
+use crate::scenario_file::Scenario;
+use crate::scenario_file::servers::Ready;
 use crate::suite::addresses::Addresses;
 
 /// The connected servers of a run, and what a reader should know of how they were asked.

@@ -6,11 +6,9 @@ mod learned;
 mod once;
 mod typical;
 
-pub(crate) use self::failing::check_run;
-pub(crate) use self::learned::{learned_notes, learned_places};
-pub(crate) use self::once::{USUAL_TAKES, learn_again, reads, unexpected_reads, usual_takes};
-
 use std::sync::Arc;
+
+use once::Take;
 
 use super::measuring::Doing;
 use super::outcome::result;
@@ -18,12 +16,15 @@ use super::play::play;
 use super::{Error, Finished, RunContext, Settings, Suite, ci, replay};
 use crate::model::comparison::Comparison;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
+use crate::scenario_file::Scenario;
 use crate::score::{self, Cancelled};
 use crate::store::{Baselines, StoreError};
-use once::Take;
+
+pub(crate) use self::failing::check_run;
+pub(crate) use self::learned::{learned_notes, learned_places};
+pub(crate) use self::once::{USUAL_TAKES, learn_again, reads, unexpected_reads, usual_takes};
 
 /// Runs scenarios and keeps their trajectories as baselines. Needs a runtime with several threads.
 ///

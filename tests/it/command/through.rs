@@ -257,7 +257,7 @@ pub(super) async fn web(answering: Arc<Answering>) -> Launch {
     let app = axum::Router::new().route("/mcp", axum::routing::any(answer));
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
     Launch::Http {
-        style: mcp_eval::model::scenario::HttpStyle::default(),
+        style: HttpStyle::default(),
         url,
         headers: Vec::new(),
         bearer_token: None,

@@ -11,12 +11,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use mcp_eval::docker::{Probe, Reached, Session, Slot};
 use mcp_eval::mcp::{Launch, Target};
-use mcp_eval::model::container::Container;
-use mcp_eval::model::ready::HealthPage;
 use mcp_eval::model::trajectory::Outcome;
 use mcp_eval::run::ready::{Asks, PageAnswer};
 use mcp_eval::run::{Tools, Unlisted};
 use mcp_eval::scenario_file;
+use mcp_eval::scenario_file::servers::Container;
+use mcp_eval::scenario_file::servers::HealthPage;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -197,7 +197,7 @@ impl Asks for McpAt {
             let target = Target {
                 name: "proxy".to_owned(),
                 launch: Launch::Http {
-                    style: mcp_eval::model::scenario::HttpStyle::default(),
+                    style: HttpStyle::default(),
                     url: self.0.clone(),
                     headers: Vec::new(),
                     bearer_token: None,

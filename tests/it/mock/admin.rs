@@ -3,9 +3,11 @@
 use std::fs;
 
 use mcp_eval::mock::{MockServer, Options};
-use mcp_eval::model::interactions::{
-    AnswerBlock, DeclaredServer, MockReply, MockResponse, MockTool,
-};
+use mcp_eval::scenario_file::mock::AnswerBlock;
+use mcp_eval::scenario_file::mock::DeclaredServer;
+use mcp_eval::scenario_file::mock::MockReply;
+use mcp_eval::scenario_file::mock::MockResponse;
+use mcp_eval::scenario_file::mock::MockTool;
 use reqwest::Method;
 use serde_json::{Value, json};
 

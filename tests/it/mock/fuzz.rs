@@ -4,7 +4,11 @@
 use std::time::{Duration, Instant};
 
 use mcp_eval::mock::{Mock, MockServer, Options, echo};
-use mcp_eval::model::interactions::{AnswerBlock, MockReply, MockResponse, MockTool, Reference};
+use mcp_eval::scenario_file::mock::AnswerBlock;
+use mcp_eval::scenario_file::mock::MockReply;
+use mcp_eval::scenario_file::mock::MockResponse;
+use mcp_eval::scenario_file::mock::MockTool;
+use mcp_eval::scenario_file::mock::Reference;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};

@@ -10,7 +10,7 @@ pub(super) mod gemini;
 
 use self::events::{Lines, Stream};
 use super::names::Names;
-use crate::model::agent::CommandFormat;
+use crate::scenario_file::agent::CommandFormat;
 
 /// A reader of a format, with the names the agent has for the tools.
 pub(super) fn stream(format: CommandFormat, names: Names) -> Box<dyn Stream> {

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::events::{AgentEvent, Stream, Verdict};
 use super::stream;
 use crate::agent::command::format;
-use crate::model::agent::CommandFormat;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::trajectory::Outcome;
 use crate::run::Stop;
+use crate::scenario_file::agent::CommandFormat;
 
 const FORMATS: [CommandFormat; 3] = [
     CommandFormat::Claude,

@@ -1,8 +1,8 @@
 //! Secrets that a server is given stay out of its scenario: references to environment variables stand in their place.
 
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Server, Transport};
 use crate::redact::{Redactor, Secrets};
+use crate::scenario_file::servers::{Server, Transport};
 
 /// A server as it may be written to a file.
 pub(super) struct Written {
@@ -196,7 +196,10 @@ fn variable(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::without_secrets;
-    use crate::model::scenario::{HttpStyle, Server, Start, Transport};
+    use crate::scenario_file::servers::HttpStyle;
+    use crate::scenario_file::servers::Server;
+    use crate::scenario_file::servers::Start;
+    use crate::scenario_file::servers::Transport;
 
     fn server(transport: Transport) -> Server {
         Server::new("my-hub".to_owned(), transport)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cli::args::InitArgs;
 use crate::cli::{Console, Failure};
-use crate::model::scenario::{HttpStyle, Server, Start, Transport};
+use crate::scenario_file::servers::{HttpStyle, Server, Start, Transport};
 use crate::scenario_file::{self, ClientServers};
 
 /// What a server is called while nobody knows better.
@@ -317,7 +317,7 @@ pub(super) fn configured(home: Option<&Path>) -> Vec<Configured> {
 #[cfg(test)]
 mod tests {
     use super::{name_of_address, name_of_program, plain, program};
-    use crate::model::scenario::Transport;
+    use crate::scenario_file::servers::Transport;
 
     #[test]
     fn names_come_from_command_lines_and_addresses() {

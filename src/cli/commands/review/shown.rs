@@ -9,13 +9,12 @@ use crate::model::change::Change;
 use crate::model::learned::{Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
-use crate::model::scenario as model;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Cause, ResultDocument, Scenario};
 use crate::report::terminal::{self, Style};
 use crate::report::{causes, document};
 use crate::suite::{Ignored, Waiting};
-use crate::text;
+use crate::{scenario_file as model, text};
 
 /// How much of a cause stands in its line, and how many scenarios are named.
 const TEXT_CHARS: usize = 240;

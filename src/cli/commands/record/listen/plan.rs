@@ -10,9 +10,9 @@ use crate::cli::args::RecordArgs;
 use crate::cli::paths::{file_of_scenario, scenario_name};
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::{Console, Failure};
-use crate::model::agent::Limits;
-use crate::model::scenario::{Agent, Scenario, Server};
-use crate::scenario_file::{self, Found, Session};
+use crate::scenario_file::agent::{Agent, Limits};
+use crate::scenario_file::servers::Server;
+use crate::scenario_file::{self, Found, Scenario, Session};
 use crate::store::{Baselines, Runs, check_links, check_writable};
 use crate::suite::{BASELINES, RUNS};
 

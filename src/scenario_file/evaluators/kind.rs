@@ -1,18 +1,19 @@
 //! An evaluator, and the kinds there are.
 
-use super::command::CommandEvaluator;
+use sha2::{Digest as _, Sha256};
+
 use super::compared::{AnswerOf, quoted};
 use super::exact_match::ExactMatch;
 use super::file::{FileEvaluator, FilePlace};
+use super::llm_judge::LlmJudge;
 use super::schema_validate::{SchemaSource, SchemaValidate};
 use super::sql_validate::SqlValidate;
 use super::text::{TextEvaluator, TextSource};
 use super::tool_calls::ToolCalls;
 use crate::model::evaluation::Role;
 use crate::model::redacted::ShownText;
+use crate::scenario_file::Hook;
 use crate::scenario_file::evaluators::within::{TraceNoErrors, Within};
-use crate::scenario_file::model::judge::LlmJudge;
-use sha2::{Digest as _, Sha256};
 
 /// One check on a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -317,5 +318,23 @@ impl EvaluatorKind {
             )),
             _ => hash.update(format!("{self:?}")),
         }
+    }
+}
+
+/// A program of the author's that is given the run and says whether it is right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandEvaluator {
+    pub run: Hook,
+}
+
+impl CommandEvaluator {
+    /// The program's name, without its folder.
+    pub fn program(&self) -> &str {
+        let program = self.run.command.first().map_or("", String::as_str);
+        program.rsplit('/').next().unwrap_or(program)
+    }
+
+    pub(super) fn words(&self) -> String {
+        format!("the command {}", quoted(self.program()))
     }
 }

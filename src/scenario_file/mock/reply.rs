@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::Object;
-
 use super::reference::Reference;
+use crate::model::Object;
 
 /// One prepared response.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,22 +1,10 @@
 //! The declaration of a mock server: the `mcp_interactions` section.
 
-mod llm;
-mod reference;
-mod response;
-
 use serde_json::Value;
 
+use super::reply::{AnswerBlock, MockResponse, OnExhausted};
 use crate::model::Object;
 use crate::model::placeholder::Alike;
-
-pub use llm::{
-    LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply, LlmStop,
-    LlmToolCall, NEXT,
-};
-pub use reference::{Filter, Reference, Segment};
-pub use response::{
-    AnswerBlock, ArgumentCondition, Fault, MockReply, MockResponse, OnExhausted, Step,
-};
 
 /// One mock server.
 #[derive(Debug, Clone, Default, PartialEq)]
