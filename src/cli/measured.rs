@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cli::args::{DatabaseArgs, OutputArgs};
+use crate::cli::args::DatabaseArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::reports::Reports;
@@ -290,7 +290,6 @@ pub(super) fn measuring(
 pub(super) fn measure(
     scenarios: Vec<Scenario>,
     with: &With<'_>,
-    output: OutputArgs,
     console: Console,
 ) -> Result<Measured, Failure> {
     let settings = Settings {
@@ -301,8 +300,8 @@ pub(super) fn measure(
     };
     let runtime = runtime::running(settings.jobs, scenarios.len())?;
     let finished = runtime.block_on(async {
-        let observer: Arc<dyn Observer> = if console.can_draw() && !output.no_progress {
-            let progress = SuiteProgress::new((with.command, scenarios.len()), output, console);
+        let observer: Arc<dyn Observer> = if console.draws_progress() {
+            let progress = SuiteProgress::new((with.command, scenarios.len()), console);
             Arc::new(SuiteObserver(progress))
         } else {
             Arc::new(Waiting(console))

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use self::agree::{Hole, NAMED};
 use self::whole::Whole;
-use crate::cli::args::{MergeArgs, OutputArgs};
+use crate::cli::args::MergeArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
@@ -21,11 +21,7 @@ use crate::report::command;
 use crate::suite::BASELINES;
 use crate::text::few;
 
-pub(in crate::cli) fn run(
-    args: &MergeArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &MergeArgs, console: Console) -> Result<Exit, Failure> {
     let reports = Reports::new(&args.reporting, args.no_report, args.output.as_deref())?;
     let parts = parts::find(&args.results, console)?;
     agree::check(&parts, args.allow_different)?;
@@ -58,7 +54,7 @@ pub(in crate::cli) fn run(
         strict,
         ..ReportOptions::of(&reports, args.kept.keep.0, Path::new(BASELINES))
     };
-    finish::publish(&mut whole, exit, &options, (output, console))
+    finish::publish(&mut whole, exit, &options, console)
 }
 
 /// What is missing of one part, by name, and how to get it.

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::plan::{Plan, load, plan};
 use crate::agent::{Answers, Listener, mcp_config};
-use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::args::RecordArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::paths::SCENARIOS;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
@@ -42,11 +42,7 @@ use crate::suite::suite_context::SuiteContext;
 use crate::suite::{BASELINES, Finished, Judges, REPORTS};
 use crate::{git, json, score};
 
-pub(super) fn run(
-    args: &RecordArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(super) fn run(args: &RecordArgs, console: Console) -> Result<Exit, Failure> {
     let plan = plan(args, console)?;
     let takes_apart = takes_apart()?;
     let containers = (!args.execute.no_docker).then(|| {
@@ -76,12 +72,7 @@ pub(super) fn run(
         context.takes_apart = takes_apart;
         let slot = ContainerSlot::default();
         // The user wants to see which calls are recorded.
-        let output = OutputArgs {
-            verbose: true,
-            no_progress: true,
-            ..output
-        };
-        let progress = SuiteProgress::new(("record", 1), output, console);
+        let progress = SuiteProgress::new(("record", 1), console.by_line());
         let progress = ScenarioProgress::new(&progress, &plan.opened);
         let intent = plan.session.user_intent.clone();
         let done = endings.done.clone();
