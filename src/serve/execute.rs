@@ -208,10 +208,8 @@ async fn turn(
         let share = server.sharing.turn(scenarios, settings).await;
         (share, server.queue.turn(beside).await)
     };
-    tokio::select! {
-        turn = turn => Ok(turn),
-        () = server.done.cancelled() => Err(Problem::ending()),
-    }
+    let turn = server.done.run_until_cancelled(turn).await;
+    turn.ok_or_else(Problem::ending)
 }
 
 /// Why scenarios could not be run at all.

@@ -426,12 +426,10 @@ impl SuiteContext {
         let proven = if proofs.is_empty() {
             None
         } else {
-            tokio::select! {
-                biased;
-                // The run notices it for itself.
-                () = self.interrupt.cancelled() => None,
-                proven = started.during(ready::connect(&proofs, &targets, gateway, asking, &stamp, secrets)) => Some(proven),
-            }
+            let proven = ready::connect(&proofs, &targets, gateway, asking, &stamp, secrets);
+            // The run notices for itself that it is interrupted.
+            let interrupt = &self.interrupt;
+            interrupt.run_until_cancelled(started.during(proven)).await
         };
         let found: Vec<_> = targets.iter().map(|it| it.observed.clone()).collect();
         let mut notes = Vec::new();

@@ -93,15 +93,10 @@ impl SuiteContext {
             let headers = self.headers(server, &command).await;
             (server, headers)
         });
-        let all = join_all(running);
-        let all = tokio::select! {
-            biased;
-            // The run notices it for itself.
-            () = self.interrupt.cancelled() => Vec::new(),
-            all = all => all,
-        };
+        // The run notices for itself that it is interrupted.
+        let all = self.interrupt.run_until_cancelled(join_all(running)).await;
         let mut failed = Ok(());
-        for (server, headers) in all {
+        for (server, headers) in all.unwrap_or_default() {
             match headers {
                 Ok(headers) => {
                     let pairs = headers

@@ -186,11 +186,10 @@ impl Launcher {
                 problem.message
             })
         };
-        let proven = tokio::select! {
-            proven = piped.proven.get_or_init(|| proving) => proven.clone(),
-            () = self.stop.cancelled() => Err("the run has ended".to_owned()),
-        };
-        proven.map_err(|message| Refusal {
+        let proven = piped.proven.get_or_init(|| proving);
+        let proven = self.stop.run_until_cancelled(proven).await.cloned();
+        let ended = || Err("the run has ended".to_owned());
+        proven.unwrap_or_else(ended).map_err(|message| Refusal {
             status: StatusCode::BAD_GATEWAY,
             message,
         })

@@ -433,10 +433,7 @@ async fn write(
             }
         }
     };
-    tokio::select! {
-        () = writing => {}
-        () = closing.cancelled() => {}
-    }
+    closing.run_until_cancelled(writing).await;
 }
 
 /// Reads the process's stdout until it ends.
@@ -481,20 +478,13 @@ async fn post(outbox: Outbox, mut lines: mpsc::UnboundedReceiver<String>, piped:
             let message = read_message(&line);
             let sending = send(outbox.clone(), line, piped.clone(), message.clone());
             if matches!(message, Message::Request { id: Some(_), .. }) {
-                tokio::spawn(until(closing.clone(), sending));
+                tokio::spawn(closing.clone().run_until_cancelled_owned(sending));
             } else {
                 sending.await;
             }
         }
     };
-    until(closing.clone(), posting).await;
-}
-
-async fn until(closing: CancellationToken, what: impl Future<Output = ()>) {
-    tokio::select! {
-        () = what => {}
-        () = closing.cancelled() => {}
-    }
+    closing.run_until_cancelled(posting).await;
 }
 
 /// Sends one message. A request that cannot be sent is answered with the reason.
@@ -524,9 +514,8 @@ async fn send(outbox: Outbox, line: String, piped: Arc<Piped>, message: Message)
 async fn read_stream(mut inbox: Inbox, piped: Arc<Piped>) {
     let closing = piped.closing.clone();
     let why = loop {
-        let next = tokio::select! {
-            next = inbox.next() => next,
-            () = closing.cancelled() => break None,
+        let Some(next) = closing.run_until_cancelled(inbox.next()).await else {
+            break None;
         };
         match next {
             Ok(message) => match std::str::from_utf8(&message) {
