@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use crate::docker::Reached;
 use crate::model::container::{Container, Reset};
 use crate::model::scenario::{Scenario, Server, Transport};
-use crate::scenario_file;
+use crate::run::SetupError;
+use crate::scenario_file::{self, MissingVariables};
 
 /// Where containers are reached, in the order they were started, each by its name; without one for the only container.
 #[derive(Debug, Clone, Default)]
@@ -153,4 +154,11 @@ pub(crate) fn as_they_stand(scenario: &Scenario) -> Places {
         Some((it.name.clone(), reached))
     });
     Places(places.collect())
+}
+
+/// A run cannot begin while something is missing that its scenario refers to.
+impl From<MissingVariables> for SetupError {
+    fn from(missing: MissingVariables) -> Self {
+        Self::new(missing.to_string())
+    }
 }

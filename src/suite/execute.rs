@@ -496,7 +496,8 @@ impl SuiteContext {
         secrets: &mut Secrets,
     ) -> Result<Hooks, SetupError> {
         let (supervisor, interrupt) = (self.program.clone(), self.interrupt.clone());
-        Hooks::new(scenario, secrets, supervisor, interrupt)
+        let hooks = (&scenario.before[..], &scenario.after[..]);
+        Hooks::new(("before", "after"), hooks, secrets, supervisor, interrupt)
     }
 
     /// What evaluators may ask besides the run; the secrets that they are given are added to `secrets`.

@@ -82,8 +82,7 @@ impl SuiteContext {
                 continue;
             };
             let lookup = |name: &str| addresses.lookup(name, None);
-            let (command, variables) = scenario_file::expand(command, lookup)
-                .map_err(|missing| SetupError::new(missing.to_string()))?;
+            let (command, variables) = scenario_file::expand(command, lookup)?;
             // Also what it says when it fails must be shown without them.
             secrets.environment(&server.name, &variables);
             secrets.named("args", &server.name, options(&command));

@@ -19,7 +19,7 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::paths::SCENARIOS;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
 use crate::cli::reports::Reports;
-use crate::cli::suite::{program, takes_apart};
+use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, called, database, runtime};
 use crate::docker::{self, Guard};
 use crate::model::Object;
@@ -39,12 +39,15 @@ use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
 use crate::suite::record::{USUAL_TAKES, learned_notes, learned_places};
 use crate::suite::suite_context::SuiteContext;
-use crate::suite::{BASELINES, Finished, Judges, REPORTS};
+use crate::suite::{BASELINES, Finished, REPORTS, Settings};
 use crate::{git, json, score};
 
 pub(super) fn run(args: &RecordArgs, console: Console) -> Result<Exit, Failure> {
     let plan = plan(args, console)?;
-    let takes_apart = takes_apart()?;
+    let settings = Settings {
+        servers: plan.servers.clone(),
+        ..base()?
+    };
     let containers = (!args.execute.no_docker).then(|| {
         let variable = |name: &str| std::env::var(name).ok();
         Arc::new(docker::Session::new(variable))
@@ -58,18 +61,8 @@ pub(super) fn run(args: &RecordArgs, console: Console) -> Result<Exit, Failure> 
             .map(PathBuf::from)
             .to_vec();
         ours.push(plan.baselines.root().to_owned());
-        let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let mut context = SuiteContext::new(
-            Some(program()),
-            servers,
-            ours,
-            containers.clone(),
-            None,
-            &Judges::default(),
-            endings.abort,
-        );
-        context.takes_apart = takes_apart;
+        let context = SuiteContext::new(&settings, ours, containers.clone(), endings.abort);
         let slot = ContainerSlot::default();
         // The user wants to see which calls are recorded.
         let progress = SuiteProgress::new(("record", 1), console.by_line());
