@@ -13,8 +13,8 @@ use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::history::latest;
 use super::reply::{self, elsewhere, frame, own_page, refused};
+use super::runs::latest;
 use super::served::{look, undecidable};
 use super::visitor::Sent;
 use crate::http_server::stream_response;
@@ -27,7 +27,7 @@ use crate::serve::listen::{Since, event_stream, idle, last_event_id};
 use crate::serve::sessions::Visitor;
 use crate::serve::wire::case::{RunRequest, ScenarioRequest};
 use crate::serve::wire::commands::CompareRequest;
-use crate::serve::{Problem, Server, asked, commands};
+use crate::serve::{Problem, Server, commands};
 
 /// How many names of what waits are shown.
 const NEXT: usize = 5;
@@ -178,7 +178,7 @@ fn run(server: &Arc<Server>, scenario: String) -> Result<(), Problem> {
         agent_config: None,
         timeout: None,
     });
-    let prepared = asked::only(asked::prepare(request, &server.options, &folder)?)?;
+    let prepared = execute::only(execute::prepare(request, &server.options, &folder)?)?;
     let admitted = execute::admit(server, vec![prepared])?;
     let how = How {
         beside: 1,
