@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::args::{
@@ -221,31 +220,6 @@ fn earlier(path: &Path) -> Result<Option<Pool>, Failure> {
 /// How long the proxy may take to answer.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A corpus as it is written.
-#[derive(Serialize)]
-struct CorpusDocument<'a> {
-    version: &'a str,
-    generated_from: Origin<'a>,
-    tools: Vec<Entry<'a>>,
-}
-
-#[derive(Serialize)]
-struct Origin<'a> {
-    base_url: &'a str,
-    tools: usize,
-    note: &'a str,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    tool_id: &'a str,
-    server: &'a str,
-    tool: &'a str,
-    description: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a Value>,
-}
-
 fn take_snapshot(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure> {
     store::check_writable(&args.out)?;
     let place = data_sets::place(&args.proxy)?;
@@ -265,24 +239,25 @@ fn take_snapshot(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure>
     }
     let tools = live.iter().map(|it| {
         let (server, tool) = it.id.split_once(':').unwrap_or(("", &it.id));
-        Entry {
-            tool_id: &it.id,
-            server,
-            tool,
-            description: it.description.as_deref().unwrap_or_default(),
-            schema: it.schema.as_ref(),
+        let description = it.description.as_deref().unwrap_or_default();
+        let mut entry = json!({
+            "tool_id": it.id,
+            "server": server,
+            "tool": tool,
+            "description": description,
+        });
+        if let Some(schema) = &it.schema {
+            entry["schema"] = schema.clone();
         }
+        entry
     });
-    let corpus = CorpusDocument {
-        version: &args.version,
-        generated_from: Origin {
-            base_url: &place.shown(),
-            tools: live.len(),
-            note: &args.note,
-        },
-        tools: tools.collect(),
-    };
-    let clean = redactor.measured(json!(corpus));
+    let tools: Vec<Value> = tools.collect();
+    let base_url = place.shown();
+    let clean = redactor.measured(json!({
+        "version": args.version,
+        "generated_from": { "base_url": base_url, "tools": tools.len(), "note": args.note },
+        "tools": tools,
+    }));
     let text = json::pretty(&*clean);
     store::write_following_links(&args.out, text.as_bytes())?;
     let summary = format!("{} in {}", plural(live.len(), "tool"), args.out.display());

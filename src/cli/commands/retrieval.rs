@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::args::RetrievalArgs;
-use crate::cli::measured::{self, Forms, Measured};
+use crate::cli::measured::{self, Forms};
 use crate::cli::{Console, Exit, Failure, data_sets};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
@@ -98,23 +98,13 @@ fn measure(args: &RetrievalArgs, console: Console) -> Result<Exit, Failure> {
         keep: args.kept.keep.0,
         no_docker: args.no_docker,
     };
-    let Measured {
-        documents,
-        was_interrupted,
-    } = measured::measure(scenarios, &with, console)?;
-    let reports = documents.into_iter().filter_map(|it| match it {
-        documents::Measured::Retrieval(report) => Some(*report),
-        documents::Measured::Security(_) => None,
-    });
-    let mut clean = Vec::new();
-    for report in reports {
-        clean.push(measured::clean(&report, &redactor)?);
-    }
-    let exit = finish(args, &clean, console)?;
-    Ok(if was_interrupted {
-        Exit::Interrupted
-    } else {
-        exit
+    measured::measure(scenarios, &with, console, |measured| {
+        let reports = measured.iter().filter_map(|it| match it {
+            documents::Measured::Retrieval(report) => Some(measured::clean(&**report, &redactor)),
+            documents::Measured::Security(_) => None,
+        });
+        let clean: Vec<_> = reports.collect::<Result<_, Failure>>()?;
+        finish(args, &clean, console)
     })
 }
 

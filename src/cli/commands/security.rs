@@ -1,7 +1,7 @@
 //! `mcp-eval security`: do scanners of tool descriptions catch what they should, without crying wolf?
 
 use crate::cli::args::{SecurityArgs, VerdictForm};
-use crate::cli::measured::{self, Forms, Measured};
+use crate::cli::measured::{self, Forms};
 use crate::cli::{Console, Exit, Failure, data_sets};
 use crate::model::measurement::{self, Demands, Measurement, Security};
 use crate::model::scenario::Scenario;
@@ -68,22 +68,11 @@ fn measure(args: &SecurityArgs, console: Console) -> Result<Exit, Failure> {
         keep: args.kept.keep.0,
         no_docker: true,
     };
-    let Measured {
-        documents,
-        was_interrupted,
-    } = measured::measure(vec![scenario], &with, console)?;
-    let mut reports = documents.into_iter().filter_map(|it| match it {
-        documents::Measured::Security(report) => Some(*report),
-        documents::Measured::Retrieval(_) => None,
-    });
-    let exit = match reports.next() {
-        Some(report) => finish(args, &report, console)?,
-        None => Exit::Incomplete,
-    };
-    Ok(if was_interrupted {
-        Exit::Interrupted
-    } else {
-        exit
+    measured::measure(vec![scenario], &with, console, |measured| {
+        match measured.into_iter().next() {
+            Some(documents::Measured::Security(report)) => finish(args, &report, console),
+            _ => Ok(Exit::Incomplete),
+        }
     })
 }
 
