@@ -105,9 +105,7 @@ impl Piped {
         let (child, stdin, stdout) = Child::start(command).map_err(|error| {
             let what = command.program.to_string_lossy();
             let why = format!("cannot be started: `{what}`: {error}");
-            let problem = setup_error(&tap.server, &why, &Wire::default(), Vec::new());
-            tap.lost(problem.clone());
-            problem.message
+            tap.lose(&why)
         })?;
         let (piped, to_write) = Self::new(id, tap, Some(child));
         tokio::spawn(write(stdin, to_write, piped.closing.clone()));
@@ -261,9 +259,7 @@ impl Piped {
 
     /// Why a request has no answer, once the process has ended. If it was a tool call, that is the end of the run.
     pub(super) async fn ended(&self, exchange: &Exchange) -> String {
-        let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
-        let end = self.traffic.lock().end.clone();
-        let end = end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()));
+        let end = self.end_of_process().await;
         if exchange.waits() {
             exchange.end(&Outcome::failed(
                 FailureKind::Disconnected,
