@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::cli::args::{Color, OutputArgs};
 use crate::cli::{Failure, ci};
@@ -13,20 +14,30 @@ use crate::report::wrap;
 use crate::{redact, text};
 
 /// Where output goes, and how.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Console {
     color: ColorChoice,
     quiet: bool,
+    verbosity: Verbosity,
+    no_progress: bool,
 }
 
 impl Console {
-    pub(super) fn new(color: Color, quiet: bool) -> Self {
-        let color = match color {
-            Color::Auto => ColorChoice::Auto,
-            Color::Always => ColorChoice::Always,
-            Color::Never => ColorChoice::Never,
-        };
-        Self { color, quiet }
+    pub(super) fn new(output: OutputArgs) -> Self {
+        Self {
+            color: match output.color {
+                Color::Auto => ColorChoice::Auto,
+                Color::Always => ColorChoice::Always,
+                Color::Never => ColorChoice::Never,
+            },
+            quiet: output.quiet,
+            verbosity: match (output.quiet, output.verbose) {
+                (true, _) => Verbosity::Quiet,
+                (_, true) => Verbosity::Verbose,
+                _ => Verbosity::Normal,
+            },
+            no_progress: output.no_progress,
+        }
     }
 
     /// Whether nothing is to be said that needs nobody.
@@ -40,6 +51,33 @@ impl Console {
             quiet: true,
             ..self
         }
+    }
+
+    /// The same, with short results.
+    pub(super) fn terse(self) -> Self {
+        Self {
+            verbosity: Verbosity::Quiet,
+            ..self
+        }
+    }
+
+    /// The same, which tells of every call in a line of its own.
+    pub(super) fn by_line(self) -> Self {
+        Self {
+            verbosity: Verbosity::Verbose,
+            no_progress: true,
+            ..self
+        }
+    }
+
+    /// Whether more is said than usual.
+    pub(super) fn is_verbose(self) -> bool {
+        self.verbosity == Verbosity::Verbose
+    }
+
+    /// Whether nothing is shown while the work goes on.
+    pub(super) fn no_progress(self) -> bool {
+        self.no_progress
     }
 
     /// Clears the screen, where all that is printed goes to one.
@@ -126,13 +164,22 @@ impl Console {
     }
 
     /// How results are written for the reader of stdout.
-    pub(super) fn style(output: OutputArgs) -> Style {
-        style(output, &console::Term::stdout())
+    pub(super) fn style(self) -> Style {
+        self.style_for(&console::Term::stdout())
     }
 
     /// How reports on the work are written for the reader of stderr.
-    pub(super) fn style_of_progress(output: OutputArgs) -> Style {
-        style(output, &console::Term::stderr())
+    pub(super) fn style_of_progress(self) -> Style {
+        self.style_for(&console::Term::stderr())
+    }
+
+    fn style_for(self, terminal: &console::Term) -> Style {
+        Style {
+            // The stream takes colours out again where they are not wanted.
+            color: true,
+            width: width(terminal).into(),
+            verbosity: self.verbosity,
+        }
     }
 
     /// Columns of the terminal that shows progress.
@@ -143,6 +190,21 @@ impl Console {
     /// Whether progress can be drawn.
     pub(super) fn can_draw(self) -> bool {
         !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Whether a bar shows how far the work is.
+    pub(super) fn draws_progress(self) -> bool {
+        self.can_draw() && !self.no_progress
+    }
+
+    /// The bar for work of so many steps, if their number is known; a hidden one where none is shown.
+    pub(super) fn bar(self, steps: Option<usize>) -> ProgressBar {
+        let target = if self.draws_progress() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        ProgressBar::with_draw_target(steps.map(|it| it as u64), target)
     }
 }
 
@@ -167,19 +229,6 @@ fn fitting(text: String) -> String {
         wrap::block(&text, width(&terminal).into())
     } else {
         text
-    }
-}
-
-fn style(output: OutputArgs, terminal: &console::Term) -> Style {
-    Style {
-        // The stream takes colours out again where they are not wanted.
-        color: true,
-        width: width(terminal).into(),
-        verbosity: match (output.quiet, output.verbose) {
-            (true, _) => Verbosity::Quiet,
-            (_, true) => Verbosity::Verbose,
-            _ => Verbosity::Normal,
-        },
     }
 }
 

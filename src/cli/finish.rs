@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
 
-use crate::cli::args::{Format, OutputArgs};
+use crate::cli::args::Format;
 use crate::cli::pages::{copy_sides, point_latest, write_pages};
 use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{INDEX, Reports, Source};
@@ -104,7 +104,6 @@ pub(super) trait Kept: Source {
 pub(super) fn finish(
     finished: &Finished,
     options: &ReportOptions<'_>,
-    output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
     let mut result = ResultDocument {
@@ -135,7 +134,7 @@ pub(super) fn finish(
         finished,
         folder: folder(&finished.runs, options.reports),
     };
-    let published = publish(&mut found, exit, options, (output, console));
+    let published = publish(&mut found, exit, options, console);
     if let Some(database) = &finished.database {
         // What became of the whole is known by now.
         database.head(finished.suite.derive(|_| RunHead::ended(&found.result)));
@@ -210,7 +209,7 @@ pub(super) fn publish(
     found: &mut dyn Kept,
     exit: Exit,
     options: &ReportOptions<'_>,
-    (output, console): (OutputArgs, Console),
+    console: Console,
 ) -> Result<Exit, Failure> {
     let reports = options.reports;
     if let Some(seed) = options.shuffle_seed.filter(|_| exit.code() != 0) {
@@ -246,7 +245,7 @@ pub(super) fn publish(
     add_to_summary(&shown, console);
     let Err(failure) = written else {
         tidy(found.runs(), options, console);
-        print(&shown, reports.printed, output, console);
+        print(&shown, reports.printed, console);
         if reports.printed == Format::Json {
             // A program reads it, perhaps with what is said beside it; the document says where all of it lies.
             return Ok(exit);
@@ -267,7 +266,7 @@ pub(super) fn publish(
     // Kept all the same, where that is possible: the report can be rendered again from there.
     let _ = found.keep();
     tidy(found.runs(), options, console);
-    print(&found.document(&folder), reports.printed, output, console);
+    print(&found.document(&folder), reports.printed, console);
     Err(Failure {
         exit,
         is_printed: true,
@@ -388,8 +387,8 @@ pub(super) fn add_to_summary(result: &ResultDocument, console: Console) {
 }
 
 /// Prints a result to stdout.
-pub(super) fn print(result: &ResultDocument, format: Format, output: OutputArgs, console: Console) {
-    let text = format.render(result, Console::style(output));
+pub(super) fn print(result: &ResultDocument, format: Format, console: Console) {
+    let text = format.render(result, console.style());
     match format {
         // Nothing to tell is nothing, and no empty line.
         Format::Github if text.is_empty() => {}

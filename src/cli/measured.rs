@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cli::args::{DatabaseArgs, OutputArgs};
+use crate::cli::args::DatabaseArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::reports::Reports;
@@ -195,13 +195,6 @@ pub(super) struct With<'a> {
     pub(super) no_docker: bool,
 }
 
-/// What was measured.
-pub(super) struct Measured {
-    /// For each scenario, in order.
-    pub(super) documents: Vec<Document>,
-    pub(super) was_interrupted: bool,
-}
-
 /// A scenario without a system under test, which is said to come from this file.
 ///
 /// # Errors
@@ -282,7 +275,7 @@ pub(super) fn measuring(
     scenario
 }
 
-/// Measures one scenario after the other, and keeps what comes of them among the runs.
+/// Measures one scenario after the other, keeps what comes of them among the runs, and gives it to `finish`, for each scenario, in order.
 ///
 /// # Errors
 ///
@@ -290,9 +283,9 @@ pub(super) fn measuring(
 pub(super) fn measure(
     scenarios: Vec<Scenario>,
     with: &With<'_>,
-    output: OutputArgs,
     console: Console,
-) -> Result<Measured, Failure> {
+    finish: impl FnOnce(Vec<Document>) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
     let settings = Settings {
         jobs: Jobs::AtMost(1),
         containers: !with.no_docker,
@@ -301,8 +294,8 @@ pub(super) fn measure(
     };
     let runtime = runtime::running(settings.jobs, scenarios.len())?;
     let finished = runtime.block_on(async {
-        let observer: Arc<dyn Observer> = if console.can_draw() && !output.no_progress {
-            let progress = SuiteProgress::new((with.command, scenarios.len()), output, console);
+        let observer: Arc<dyn Observer> = if console.draws_progress() {
+            let progress = SuiteProgress::new((with.command, scenarios.len()), console);
             Arc::new(SuiteObserver(progress))
         } else {
             Arc::new(Waiting(console))
@@ -332,9 +325,11 @@ pub(super) fn measure(
         return Err(details.fold(failure, |failure, it| failure.hint(it.clone())));
     }
     let scenarios = document.scenarios.into_iter();
-    Ok(Measured {
-        was_interrupted: document.interrupted,
-        documents: scenarios.filter_map(|it| it.measured).collect(),
+    let exit = finish(scenarios.filter_map(|it| it.measured).collect())?;
+    Ok(if document.interrupted {
+        Exit::Interrupted
+    } else {
+        exit
     })
 }
 

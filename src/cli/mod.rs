@@ -43,10 +43,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::args::{Cli, Color, Command};
-use crate::process;
-
 use self::tracked::leave_tracked_alone;
+use crate::cli::args::{Cli, Command};
+use crate::process;
 
 // What every command speaks and ends with.
 
@@ -59,7 +58,7 @@ pub fn main() -> ExitCode {
         return supervised.map_or_else(
             |error| {
                 let why = format!("`{}` is for mcp-eval itself: {error}", process::SUPERVISE);
-                Console::new(Color::Never, false).failure(&Failure::usage(why));
+                Console::default().failure(&Failure::usage(why));
                 Exit::Usage.into()
             },
             |()| Exit::Passed.into(),
@@ -79,7 +78,7 @@ pub fn main() -> ExitCode {
                 .collect();
             if let Some(failure) = old_habits::answer(&arguments).filter(|_| is_unknown) {
                 not_kept::of_words(&arguments, &failure);
-                Console::new(Color::Auto, false).failure(&failure);
+                Console::default().failure(&failure);
                 return failure.exit.into();
             }
             // Also prints `--help` and `--version`; a reader that has gone away is no failure of ours.
@@ -96,7 +95,7 @@ pub fn main() -> ExitCode {
             .into();
         }
     };
-    let console = Console::new(cli.output.color, cli.output.quiet);
+    let console = Console::new(cli.output);
     let asked = cli.command.asked();
     let exit = run(cli, console).unwrap_or_else(|failure| {
         if let Some((command, asked)) = asked.filter(|_| !failure.is_printed) {
@@ -142,15 +141,15 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         leave_tracked_alone(console)?;
     }
     match cli.command {
-        Command::Init(args) => commands::init::run(&args, cli.output, console),
-        Command::Record(args) => commands::record::run(&args, cli.output, console),
-        Command::Compare(args) => commands::compare::run(&args, cli.output, console),
-        Command::Run(args) => commands::run::run(&args, cli.output, console),
-        Command::Bisect(args) => commands::bisect::run(&args, cli.output, console),
-        Command::Review(args) => commands::review::run(&args, cli.output, console),
-        Command::Report(args) => commands::report::run(&args, cli.output, console),
+        Command::Init(args) => commands::init::run(&args, console),
+        Command::Record(args) => commands::record::run(&args, console),
+        Command::Compare(args) => commands::compare::run(&args, console),
+        Command::Run(args) => commands::run::run(&args, console),
+        Command::Bisect(args) => commands::bisect::run(&args, console),
+        Command::Review(args) => commands::review::run(&args, console),
+        Command::Report(args) => commands::report::run(&args, console),
         Command::History(args) => commands::history::run(&args, console),
-        Command::Merge(args) => commands::merge::run(&args, cli.output, console),
+        Command::Merge(args) => commands::merge::run(&args, console),
         Command::Explain(args) => commands::report::explain_stored(&args, console),
         Command::Validate(args) => commands::validate::run(&args, console),
         Command::List(args) => commands::list::run(&args, console),
@@ -158,12 +157,12 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Mock(args) => commands::mock::run(&args, console),
         Command::Discover(args) => commands::serve::discover(&args, console),
         Command::Serve(args) => commands::serve::run(&args, console),
-        Command::Scan(args) => commands::scan::run(&args, cli.output, console),
+        Command::Scan(args) => commands::scan::run(&args, console),
         Command::Db(command) => commands::db::run(&command, console),
-        Command::Judge(command) => commands::judge::run(&command, cli.output, console),
-        Command::Retrieval(args) => commands::retrieval::run(&args, cli.output, console),
-        Command::Security(args) => commands::security::run(&args, cli.output, console),
-        Command::Datasets(command) => commands::datasets::run(&command, cli.output, console),
+        Command::Judge(command) => commands::judge::run(&command, console),
+        Command::Retrieval(args) => commands::retrieval::run(&args, console),
+        Command::Security(args) => commands::security::run(&args, console),
+        Command::Datasets(command) => commands::datasets::run(&command, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),
         Command::Completions(args) => {

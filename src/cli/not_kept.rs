@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::cli::args::{Asked, Color, Format, OutputArgs};
+use crate::cli::args::{Asked, Format};
 use crate::cli::pages::write_pages;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::{Console, Exit, Failure, finish, without_scenarios};
@@ -34,9 +34,7 @@ pub(super) fn unchanged(
     match reports.printed {
         Format::Terminal => console.result(sentence),
         format => {
-            Console::document(
-                &format.render(&nothing.result, Console::style(OutputArgs::default())),
-            );
+            Console::document(&format.render(&nothing.result, Console::default().style()));
         }
     }
     Ok(exit)
@@ -70,7 +68,7 @@ pub(super) fn tell(command: &str, asked: &Asked, failure: &Failure, console: Con
     // Pages are no form of stdout.
     if !matches!(format, Format::Terminal | Format::Html) {
         let refusal = without_scenarios::refused(command, failure);
-        Console::document(&format.render(&refusal, Console::style(OutputArgs::default())));
+        Console::document(&format.render(&refusal, Console::default().style()));
     }
     tell_files(command, asked, failure, console);
 }
@@ -96,7 +94,7 @@ pub(super) fn of_words(words: &[String], failure: &Failure) {
         return;
     };
     let asked = Asked::of_words(words);
-    tell(command, &asked, failure, Console::new(Color::Never, true));
+    tell(command, &asked, failure, Console::default().silenced());
 }
 
 /// The command that makes reports and is called so, here or by the original tool.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, SelectArgs};
+use crate::cli::args::{AgainstChoice, CompareArgs, SelectArgs};
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::select::{self, Purpose, Selected};
@@ -29,7 +29,6 @@ pub(super) fn compare(
     run: &Path,
     root: PathBuf,
     reports: &Reports,
-    output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
     const STORED: &str = "`mcp-eval report --list` lists the runs that are stored";
@@ -105,7 +104,7 @@ pub(super) fn compare(
         strict: args.score.strict,
         ..ReportOptions::of(reports, args.execute.kept.keep.0, &stored.baselines)
     };
-    finish::finish(&finished, &options, output, console)
+    finish::finish(&finished, &options, console)
 }
 
 /// The trajectories that a file or folder holds.

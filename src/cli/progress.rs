@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
-use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
 use crate::model::redacted::Redacted;
 use crate::model::suite::ScenarioResult;
@@ -209,7 +208,6 @@ const NAMED: usize = 3;
 pub(super) struct SuiteProgress {
     bar: ProgressBar,
     console: Console,
-    output: OutputArgs,
     /// The command that runs it, as results name it.
     command: &'static str,
     /// A bar is drawn, or nothing is to be said.
@@ -275,18 +273,9 @@ impl Tally {
 
 impl SuiteProgress {
     /// Within a runtime. `command` is the one that results name.
-    pub(super) fn new(
-        (command, total): (&'static str, usize),
-        output: OutputArgs,
-        console: Console,
-    ) -> Arc<Self> {
-        let draws = console.can_draw() && !output.no_progress;
-        let target = if draws {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+    pub(super) fn new((command, total): (&'static str, usize), console: Console) -> Arc<Self> {
+        let draws = console.draws_progress();
+        let bar = console.bar(Some(total));
         let template = if Console::stderr_width() < ROOM_FOR_BAR {
             "{pos}/{len} {prefix}{elapsed} {wide_msg}"
         } else {
@@ -301,15 +290,14 @@ impl SuiteProgress {
         let progress = Arc::new(Self {
             bar,
             console,
-            output,
             command,
-            silent: draws || output.no_progress,
+            silent: draws || console.no_progress(),
             started: Instant::now(),
             last_note: Mutex::new(Instant::now()),
             tally: Mutex::default(),
             total,
         });
-        if !progress.silent && !output.quiet {
+        if !progress.silent && !console.is_quiet() {
             tokio::spawn(tell_now_and_then(Arc::downgrade(&progress)));
         }
         progress
@@ -331,10 +319,10 @@ impl SuiteProgress {
 
     /// Tells a failure, once.
     fn tell(&self, scenario: &result::Scenario) {
-        if self.output.no_progress || !self.tally.lock().reported.insert(scenario.id.clone()) {
+        if self.console.no_progress() || !self.tally.lock().reported.insert(scenario.id.clone()) {
             return;
         }
-        let style = Console::style_of_progress(self.output);
+        let style = self.console.style_of_progress();
         let failure = terminal::failure(scenario, self.command, style);
         self.bar.suspend(|| self.console.report(&failure));
     }
@@ -362,7 +350,7 @@ impl SuiteProgress {
         // The only one of its suite is reported by the result, which comes right away.
         if has_failed && self.total > 1 {
             self.tell(&scenario);
-        } else if self.output.verbose && !self.silent {
+        } else if self.is_verbose() && !self.silent {
             let status = scenario.status_words(self.command);
             let time = scenario.duration_ms.map(duration::words);
             let time = time.map_or_else(String::new, |it| format!(" ({it})"));
@@ -377,7 +365,7 @@ impl SuiteProgress {
     }
 
     fn is_verbose(&self) -> bool {
-        self.output.verbose
+        self.console.is_verbose()
     }
 
     fn is_silent(&self) -> bool {
@@ -393,7 +381,7 @@ impl SuiteProgress {
     fn is_time_for_note(&self) -> bool {
         let mut last_note = self.last_note.lock();
         let is_due = self.started.elapsed() > SILENCE && last_note.elapsed() > SILENCE;
-        let writes_notes = !self.silent && (self.output.verbose || is_due);
+        let writes_notes = !self.silent && (self.is_verbose() || is_due);
         if writes_notes {
             *last_note = Instant::now();
         }

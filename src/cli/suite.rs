@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::args::{
-    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, OutputArgs, Preset, ScoreArgs,
+    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, Preset, ScoreArgs,
 };
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::round::Round;
@@ -229,13 +229,13 @@ impl From<AgentChoice> for suite::AgentChoice {
 pub(super) fn play<F>(
     suite: (&'static str, Vec<Scenario>),
     settings: &Settings,
-    shown: (OutputArgs, Console),
+    console: Console,
     work: impl FnOnce(Suite) -> F,
 ) -> Result<Finished, Failure>
 where
     F: Future<Output = Result<Finished, suite::Error>>,
 {
-    play_round(&Round::default(), suite, settings, shown, work)
+    play_round(&Round::default(), suite, settings, console, work)
 }
 
 /// The same until the end of a round, which gets to know what came of it.
@@ -247,7 +247,7 @@ pub(super) fn play_round<F>(
     round: &Round,
     (command, scenarios): (&'static str, Vec<Scenario>),
     settings: &Settings,
-    (output, console): (OutputArgs, Console),
+    console: Console,
     work: impl FnOnce(Suite) -> F,
 ) -> Result<Finished, Failure>
 where
@@ -255,7 +255,7 @@ where
 {
     let runtime = runtime::running(settings.jobs, scenarios.len())?;
     let finished = runtime.block_on(async {
-        let progress = SuiteProgress::new((command, scenarios.len()), output, console);
+        let progress = SuiteProgress::new((command, scenarios.len()), console);
         let suite = Suite {
             scenarios,
             observer: Arc::new(SuiteObserver(progress)),

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize as _;
 use serde_json::Value;
 
+use super::fields::{Fields, read_whole};
 use super::measures::{AtCuts, CUTS, Figures, mean};
-use super::places::{Document, part};
+use super::places::Document;
 use crate::model::placeholder;
 use crate::published::measured::retrieval::Tied;
 use crate::scenario_file::Finding;
@@ -95,68 +96,50 @@ impl Baseline {
     ///
     /// The figures that are missing or are no numbers from 0 to 1.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = document.doubled_keys();
-        let whole = &document.value;
-        let (at, metrics) = match whole.get("metrics") {
-            Some(metrics) if whole.get("recall_at").is_none() => ("/metrics", metrics),
-            _ => ("", whole),
-        };
-        let mut number = |pointer: String, value: Option<&Value>| {
-            value.and_then(|it| share(document, &pointer, it, &mut findings))
-        };
-        let recall = CUTS.map(|cut| {
-            let below = format!("/recall_at/{cut}");
-            number(format!("{at}{below}"), metrics.pointer(&below))
-        });
-        let mut plain = |name: &str| number(format!("{at}/{name}"), metrics.get(name));
+        read_whole(document, |top| Some(Self::in_document(top)))
+    }
+
+    fn in_document(top: &Fields<'_>) -> Self {
+        let metrics = top.member("metrics");
+        let metrics = metrics.filter(|_| top.get("recall_at").is_none());
+        let metrics = metrics.unwrap_or_else(|| top.clone());
+        let recall_at = metrics.member_or_null("recall_at");
         let mut baseline = Self {
-            recall,
-            mrr: plain("mrr"),
-            ndcg: plain("ndcg_at_10"),
-            map: plain("map"),
+            recall: CUTS.map(|cut| share(&recall_at, &cut.to_string())),
+            mrr: share(&metrics, "mrr"),
+            ndcg: share(&metrics, "ndcg_at_10"),
+            map: share(&metrics, "map"),
             ..Self::default()
         };
-        if findings.is_empty() && baseline.recall_at(5).is_none() {
-            let problem = "a baseline has `recall_at`, with a number under \"5\"";
-            findings.push(document.error(&format!("{at}/recall_at"), problem));
+        if top.wrong_so_far() == 0 && baseline.recall_at(5).is_none() {
+            recall_at.refuse("a baseline has `recall_at`, with a number under \"5\"");
         }
-        if let Some(value) = whole.pointer("/tolerance/recall_at_5") {
-            let here = "/tolerance/recall_at_5";
-            baseline.tolerance = share(document, here, value, &mut findings);
-        }
-        let version = whole.get("corpus_version").and_then(Value::as_str);
+        baseline.tolerance = share(&top.member_or_null("tolerance"), "recall_at_5");
+        let version = top.get("corpus_version").and_then(Value::as_str);
         baseline.corpus_version = version.map(str::to_owned);
-        baseline.failed = whole.get("status").and_then(Value::as_str) == Some("failed");
+        baseline.failed = top.get("status").and_then(Value::as_str) == Some("failed");
         let mut seen = HashSet::new();
-        let queries = whole.get("per_query").and_then(Value::as_array);
-        for (index, query) in queries.into_iter().flatten().enumerate() {
-            let here = format!("/per_query{}", part(index));
-            let before = findings.len();
-            match read_query(document, &here, query, &mut findings) {
+        for query in top.items_of("per_query") {
+            let before = query.wrong_so_far();
+            match read_query(&query) {
                 Some(it) => {
                     if !seen.insert(it.id.clone()) {
-                        let problem = format!("the query id `{}` is here twice", it.id);
-                        findings.push(document.error(&format!("{here}/id"), problem));
+                        query.error("id", format!("the query id `{}` is here twice", it.id));
                     }
                     baseline.queries.push(it);
                 }
-                None if findings.len() > before => {}
-                None => findings.push(document.error(
-                    &here,
+                None if query.wrong_so_far() > before => {}
+                None => query.refuse(
                     "a query of a baseline has `id`, `recall_at`, `mrr`, `ndcg_at_10`, `ap` and `retrieved`",
-                )),
+                ),
             }
         }
-        if findings.is_empty()
+        if top.wrong_so_far() == 0
             && let Some(problem) = baseline.contradiction()
         {
-            findings.push(document.error(&format!("{at}/recall_at/5"), problem));
+            recall_at.error("5", problem);
         }
-        if findings.is_empty() {
-            Ok(baseline)
-        } else {
-            Err(findings)
-        }
+        baseline
     }
 }
 
@@ -200,40 +183,28 @@ impl BaselineQuery {
 }
 
 /// A figure, all of which are from 0 to 1.
-fn share(
-    document: &Document,
-    pointer: &str,
-    value: &Value,
-    findings: &mut Vec<Finding>,
-) -> Option<f64> {
+fn share(fields: &Fields<'_>, key: &str) -> Option<f64> {
+    let value = fields.get(key)?;
     let found = value.as_f64().filter(|it| (0.0..=1.0).contains(it));
     if found.is_none() {
         let shown = value.to_string();
         let shown = text::shorten(&shown, 40);
         let problem = format!("this must be a number from 0 to 1, and is {shown}");
-        findings.push(document.error(pointer, problem));
+        fields.error(key, problem);
     }
     found
 }
 
-fn read_query(
-    document: &Document,
-    pointer: &str,
-    query: &Value,
-    findings: &mut Vec<Finding>,
-) -> Option<BaselineQuery> {
-    let mut figure = |below: String| {
-        let value = query.pointer(&below)?;
-        share(document, &format!("{pointer}{below}"), value, findings)
-    };
+fn read_query(query: &Fields<'_>) -> Option<BaselineQuery> {
+    let recall_at = query.member("recall_at")?;
     let mut recall = AtCuts::default();
     for (at, cut) in CUTS.iter().enumerate() {
-        recall.0[at] = figure(format!("/recall_at/{cut}"))?;
+        recall.0[at] = share(&recall_at, &cut.to_string())?;
     }
     let (mrr, ndcg, ap) = (
-        figure("/mrr".to_owned()),
-        figure("/ndcg_at_10".to_owned()),
-        figure("/ap".to_owned()),
+        share(query, "mrr"),
+        share(query, "ndcg_at_10"),
+        share(query, "ap"),
     );
     let retrieved = query.get("retrieved")?.as_array()?.iter();
     let relevant = query.get("relevant").and_then(Value::as_array);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::{Fields, read_partly, read_whole};
 use super::measures::{Grades, Ids};
 use super::places::Document;
 use crate::scenario_file::Finding;
@@ -52,88 +52,72 @@ impl Golden {
     ///
     /// Everything that keeps it from being used, such as a query id that is there twice.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = Vec::new();
-        let golden = Self::read_partly(document, &mut findings);
-        match golden.filter(|_| findings.is_empty()) {
-            Some(golden) => Ok(golden),
-            None => Err(findings),
-        }
+        read_whole(document, Self::of)
     }
 
     /// As much of it as can be read, and what is wrong with the rest; a query without a text has an empty one. `None` where there is nothing to
     /// read.
     pub fn read_partly(document: &Document, findings: &mut Vec<Finding>) -> Option<Self> {
-        findings.extend(document.doubled_keys());
-        if !document.value.is_object() {
-            let problem = "a golden set is an object with a list `queries`";
-            findings.push(document.error("", problem));
+        read_partly(document, findings, Self::of)
+    }
+
+    fn of(top: &Fields<'_>) -> Option<Self> {
+        if !top.value.is_object() {
+            top.refuse("a golden set is an object with a list `queries`");
             return None;
         }
-        let top = Fields::new(document, &document.value);
-        let version = top.optional_text("", "corpus_version", findings);
+        let version = top.optional_text("corpus_version");
         let mut golden = Self {
             corpus_version: version.map(str::to_owned),
             queries: Vec::new(),
         };
         let mut seen = HashSet::new();
-        if let Some(queries) = top.list("", "queries", findings) {
-            if queries.items.is_empty() {
-                findings.push(document.error("/queries", "there are no queries"));
+        let Some(queries) = top.list("queries") else {
+            return Some(golden);
+        };
+        if queries.items().is_empty() {
+            queries.refuse("there are no queries");
+        }
+        for query in queries.objects("a query") {
+            let id = query.text("id");
+            if let Some(id) = id
+                && !seen.insert(id)
+            {
+                query.error("id", format!("the query id `{id}` is here twice"));
             }
-            for (pointer, fields) in queries.objects(document, "a query", findings) {
-                let id = fields.text(&pointer, "id", findings);
-                if let Some(id) = id
-                    && !seen.insert(id)
-                {
-                    let here = format!("{pointer}/id");
-                    findings
-                        .push(document.error(&here, format!("the query id `{id}` is here twice")));
-                }
-                let text = fields.text(&pointer, "query", findings);
-                let before = findings.len();
-                let labels = labels(document, &pointer, fields, findings);
-                let is_whole = findings.len() == before;
-                if let Some(id) = id {
-                    golden.queries.push(Query {
-                        id: id.to_owned(),
-                        text: text.unwrap_or_default().to_owned(),
-                        labels,
-                        is_whole,
-                        pointer,
-                    });
-                }
+            let text = query.text("query");
+            let before = query.wrong_so_far();
+            let labels = labels(&query);
+            let is_whole = query.wrong_so_far() == before;
+            if let Some(id) = id {
+                golden.queries.push(Query {
+                    id: id.to_owned(),
+                    text: text.unwrap_or_default().to_owned(),
+                    labels,
+                    is_whole,
+                    pointer: query.pointer,
+                });
             }
         }
         Some(golden)
     }
 }
 
-fn labels(
-    document: &Document,
-    pointer: &str,
-    query: Fields<'_>,
-    findings: &mut Vec<Finding>,
-) -> Vec<Label> {
-    let Some(items) = query.list(pointer, "labels", findings) else {
-        return Vec::new();
-    };
+fn labels(query: &Fields<'_>) -> Vec<Label> {
     let mut labels: Vec<Label> = Vec::new();
-    for (pointer, fields) in items.objects(document, "a label", findings) {
-        let Some(id) = fields.text(&pointer, "tool_id", findings) else {
+    let listed = query.list("labels").map(|it| it.objects("a label"));
+    for label in listed.unwrap_or_default() {
+        let Some(id) = label.text("tool_id") else {
             continue;
         };
-        let here = format!("{pointer}/relevance");
-        let grade = fields.get("relevance");
-        let number = grade.and_then(Value::as_u64);
-        let Some(grade) = number
-            .and_then(|it| u8::try_from(it).ok())
-            .filter(|it| *it <= 2)
-        else {
-            let problem = match grade {
+        let given = label.get("relevance");
+        let number = given.and_then(Value::as_u64).filter(|it| *it <= 2);
+        let Some(grade) = number.and_then(|it| u8::try_from(it).ok()) else {
+            let problem = match given {
                 None => "`relevance` is missing".to_owned(),
                 Some(other) => format!("`relevance` must be 0, 1 or 2, not {other}"),
             };
-            findings.push(document.error(&here, problem));
+            label.error("relevance", problem);
             continue;
         };
         if let Some(before) = labels.iter().find(|it| it.tool_id == id)
@@ -141,12 +125,12 @@ fn labels(
         {
             let before = before.grade;
             let problem = format!("`{id}` is labelled {before} above, and {grade} here");
-            findings.push(document.error(&here, problem));
+            label.error("relevance", problem);
         }
         labels.push(Label {
             tool_id: id.to_owned(),
             grade,
-            pointer,
+            pointer: label.pointer,
         });
     }
     labels
@@ -179,55 +163,48 @@ impl Corpus {
     ///
     /// Everything that keeps it from being used, such as a tool id that is there twice.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = Vec::new();
-        let corpus = Self::read_partly(document, &mut findings);
-        match corpus.filter(|_| findings.is_empty()) {
-            Some(corpus) => Ok(corpus),
-            None => Err(findings),
-        }
+        read_whole(document, Self::of)
     }
 
     /// As much of it as can be read, and what is wrong with the rest. `None` where there is nothing to read.
     pub fn read_partly(document: &Document, findings: &mut Vec<Finding>) -> Option<Self> {
-        findings.extend(document.doubled_keys());
-        let top = Fields::new(document, &document.value);
-        if !document.value.is_object() {
-            findings.push(document.error("", "a corpus is an object with a list `tools`"));
+        read_partly(document, findings, Self::of)
+    }
+
+    fn of(top: &Fields<'_>) -> Option<Self> {
+        if !top.value.is_object() {
+            top.refuse("a corpus is an object with a list `tools`");
             return None;
         }
-        let version = top.optional_text("", "version", findings);
+        let version = top.optional_text("version");
         let mut corpus = Self {
             version: version.map(str::to_owned),
             tools: Vec::new(),
         };
         let mut seen = HashSet::new();
-        if let Some(tools) = top.list("", "tools", findings) {
-            if tools.items.is_empty() {
-                findings.push(document.error("/tools", "there are no tools"));
+        let Some(tools) = top.list("tools") else {
+            return Some(corpus);
+        };
+        if tools.items().is_empty() {
+            tools.refuse("there are no tools");
+        }
+        for tool in tools.objects("a tool") {
+            let Some(id) = tool.text("tool_id") else {
+                continue;
+            };
+            if !seen.insert(id) {
+                tool.error("tool_id", format!("the tool `{id}` is here twice"));
             }
-            for (pointer, fields) in tools.objects(document, "a tool", findings) {
-                let Some(id) = fields.text(&pointer, "tool_id", findings) else {
-                    continue;
-                };
-                if !seen.insert(id) {
-                    let here = format!("{pointer}/tool_id");
-                    findings.push(document.error(&here, format!("the tool `{id}` is here twice")));
-                }
-                let mut text = |key: &str| {
-                    fields
-                        .optional_text(&pointer, key, findings)
-                        .map(str::to_owned)
-                };
-                let (server, name) = id.split_once(':').unwrap_or(("", id));
-                corpus.tools.push(Tool {
-                    id: id.to_owned(),
-                    server: text("server").unwrap_or_else(|| server.to_owned()),
-                    name: text("tool").unwrap_or_else(|| name.to_owned()),
-                    description: text("description").unwrap_or_default(),
-                    schema: fields.get("schema").filter(|it| !it.is_null()).cloned(),
-                    pointer,
-                });
-            }
+            let text = |key: &str| tool.optional_text(key).map(str::to_owned);
+            let (server, name) = id.split_once(':').unwrap_or(("", id));
+            corpus.tools.push(Tool {
+                id: id.to_owned(),
+                server: text("server").unwrap_or_else(|| server.to_owned()),
+                name: text("tool").unwrap_or_else(|| name.to_owned()),
+                description: text("description").unwrap_or_default(),
+                schema: tool.get("schema").filter(|it| !it.is_null()).cloned(),
+                pointer: tool.pointer,
+            });
         }
         Some(corpus)
     }

@@ -2,11 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
-use super::fields::Fields;
-use super::places::{Document, part};
-use super::verdicts::Run;
+use super::fields::{Fields, read_whole};
+use super::places::Document;
+use super::verdicts::{Run, is_malicious};
 use crate::scenario_file::Finding;
 
 /// What is so: the entries of a corpus with their labels.
@@ -33,59 +31,47 @@ impl Truth {
     ///
     /// Everything that keeps it from being used.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = document.doubled_keys();
-        let mut truth = Self::default();
-        let (pointer, items) = match &document.value {
-            Value::Array(items) => ("", items.as_slice()),
-            whole => {
-                let top = Fields::new(document, whole);
-                for key in ["corpus_version", "version"] {
-                    if truth.version.is_none() {
-                        let version = top.get(key).and_then(Value::as_str);
-                        truth.version = version.map(str::to_owned);
-                    }
-                }
-                let items = top.list("", "entries", &mut findings);
-                ("/entries", items.map_or(&[][..], |it| it.items))
-            }
+        read_whole(document, Self::of)
+    }
+
+    fn of(top: &Fields<'_>) -> Option<Self> {
+        let version = ["corpus_version", "version"].iter();
+        let mut version = version.filter_map(|key| top.get(key)?.as_str());
+        let mut truth = Self {
+            version: version.next().map(str::to_owned),
+            entries: Vec::new(),
+        };
+        let entries = if top.value.is_array() {
+            top.clone()
+        } else {
+            top.list("entries")?
         };
         let mut seen = HashSet::new();
-        for (index, value) in items.iter().enumerate() {
-            let here = format!("{pointer}{}", part(index));
-            let fields = Fields::new(document, value);
-            let Some(id) = fields.text(&here, "id", &mut findings) else {
+        for entry in entries.items() {
+            let Some(id) = entry.text("id") else {
                 continue;
             };
             if !seen.insert(id) {
-                let problem = format!("the entry `{id}` is here twice");
-                findings.push(document.error(&format!("{here}/id"), problem));
+                entry.error("id", format!("the entry `{id}` is here twice"));
             }
-            let malicious = match fields.text(&here, "label", &mut findings) {
-                Some("malicious") => true,
-                Some("benign") => false,
-                Some(other) => {
-                    let problem = format!("`label` must be `malicious` or `benign`, not `{other}`");
-                    findings.push(document.error(&format!("{here}/label"), problem));
-                    continue;
-                }
-                None => continue,
+            let Some(label) = entry.text("label") else {
+                continue;
             };
-            let mut text = |key: &str| fields.optional_text(&here, key, &mut findings);
+            let Some(malicious) = is_malicious(&entry, label) else {
+                continue;
+            };
+            let text = |key: &str| entry.optional_text(key).map(str::to_owned);
             truth.entries.push(Labelled {
                 id: id.to_owned(),
                 malicious,
-                category: text("category").unwrap_or_default().to_owned(),
-                pair: text("pair").map(str::to_owned),
+                category: text("category").unwrap_or_default(),
+                pair: text("pair"),
             });
         }
-        if findings.is_empty() && truth.entries.is_empty() {
-            findings.push(document.error(pointer, "there are no entries"));
+        if top.wrong_so_far() == 0 && truth.entries.is_empty() {
+            entries.refuse("there are no entries");
         }
-        if findings.is_empty() {
-            Ok(truth)
-        } else {
-            Err(findings)
-        }
+        Some(truth)
     }
 
     /// The labels that verdicts carry themselves, where there is no corpus.

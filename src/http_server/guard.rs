@@ -12,11 +12,15 @@ pub struct Refusal {
     pub message: String,
 }
 
+impl Refusal {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { status, message }
+    }
+}
+
 fn refuse(status: StatusCode, message: impl Into<String>) -> Result<(), Refusal> {
-    Err(Refusal {
-        status,
-        message: message.into(),
-    })
+    Err(Refusal::new(status, message))
 }
 
 /// A page in a browser must not reach us: neither by a name that leads to this machine (`Host`), nor from another site (`Origin`).

@@ -9,9 +9,9 @@
 //! | `access` | who is let in: hosts, origins, the token |
 //! | `body`, `wire` | what requests and replies hold, read strictly by their JSON Schemas |
 //! | `problem` | replies that say why not |
-//! | `asked` | what a request asks to be run; `case`: a test case becomes a scenario, with its agent and its judge; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
+//! | `case` | a test case becomes a scenario, with its agent and its judge; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
 //! | `queue` | how many runs at once, how many wait, and who waits for what another uses |
-//! | `execute` | runs scenarios and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
+//! | `execute` | runs the scenarios that a request asks for and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
 //! | `events` | what happens; `listen`: the stream of it, resumable |
 //! | `handle` | the file by which clients find a server |
 //! | `board` | what is under way, for those who look |
@@ -19,7 +19,6 @@
 //! | the others | one file per group of routes |
 
 mod access;
-mod asked;
 mod board;
 mod body;
 mod case;
@@ -57,11 +56,11 @@ use tokio_util::sync::CancellationToken;
 use self::folder::Folder;
 use self::handle::Handle;
 use self::sessions::Sessions;
-use crate::http_server;
-use crate::suite;
+use crate::{http_server, suite};
 
 pub use self::handle::{Announced, FILE, announced, url};
 pub use self::options::{Allowed, Bounds, Finish, Options};
+
 // What most of the handlers need.
 pub(in crate::serve) use self::problem::Problem;
 pub(in crate::serve) use self::server::Server;

@@ -21,7 +21,7 @@ use super::wire::case::{
     CaseRequest, RunRequest, ScenarioRequest, ServerConfig, TYPES, TestCase, YamlRequest,
 };
 use super::wire::reply::{BatchReply, Misfit, Parallel, RunReply, Summary};
-use super::{Problem, Server, asked, body};
+use super::{Problem, Server, body};
 use crate::http_server::{EVENT_STREAM, stream_response};
 use crate::json;
 
@@ -31,7 +31,7 @@ pub(super) async fn post(
 ) -> Result<Json<RunReply>, Problem> {
     let asked = read(body::json(request).await?)?;
     let folder = Folder::new(&server.options.root);
-    let prepared = asked::only(asked::prepare(asked, &server.options, &folder)?)?;
+    let prepared = execute::only(execute::prepare(asked, &server.options, &folder)?)?;
     let how = How {
         beside: 1,
         fail_fast: false,
@@ -145,7 +145,7 @@ pub(super) async fn post_batch(
     let folder = Folder::new(&server.options.root);
     for (number, value) in frame.test_cases.into_iter().enumerate() {
         let at = format!("/testCases/{number}");
-        let one = read(value).and_then(|it| asked::prepare(it, &server.options, &folder));
+        let one = read(value).and_then(|it| execute::prepare(it, &server.options, &folder));
         prepared.extend(one.map_err(|it| it.below(&at))?);
     }
     let how = How {

@@ -6,7 +6,6 @@ mod catalogues;
 pub mod database;
 mod dialogue;
 mod files;
-mod pending;
 mod read;
 mod retention;
 mod runs;
@@ -15,13 +14,13 @@ mod settle;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+pub use baselines::fingerprint;
 pub use baselines::{BASELINE, Baselines};
 pub use cache::Cache;
 pub use dialogue::dialogue;
 pub use files::{
     Held, StoreError, check_links, check_writable, make_unversioned, write, write_following_links,
 };
-pub use pending::fingerprint;
 pub use read::{load, parse};
 pub use retention::Retention;
 pub use runs::{RESULT, RunLine, Runs, has_marker, index, lines, mark};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::docker::Reached;
-use crate::scenario_file;
-use crate::scenario_file::Scenario;
+use crate::run::SetupError;
 use crate::scenario_file::servers::{Container, Reset, Server, Transport};
+use crate::scenario_file::{self, MissingVariables, Scenario};
 
 /// Where containers are reached, in the order they were started, each by its name; without one for the only container.
 #[derive(Debug, Clone, Default)]
@@ -153,4 +153,11 @@ pub(crate) fn as_they_stand(scenario: &Scenario) -> Places {
         Some((it.name.clone(), reached))
     });
     Places(places.collect())
+}
+
+/// A run cannot begin while something is missing that its scenario refers to.
+impl From<MissingVariables> for SetupError {
+    fn from(missing: MissingVariables) -> Self {
+        Self::new(missing.to_string())
+    }
 }

@@ -303,8 +303,7 @@ fn reach_command(
         MCP_CONFIG => Some(config.clone()),
         _ => std::env::var(name).ok(),
     };
-    let (mut filled, variables) = scenario_file::expand_command(settings, lookup)
-        .map_err(|missing| SetupError::new(missing.to_string()))?;
+    let (mut filled, variables) = scenario_file::expand_command(settings, lookup)?;
     let mut env = vendors_own(settings.format);
     env.append(&mut filled.env);
     filled.env = env;
@@ -348,8 +347,7 @@ pub(super) fn reach_model(
     secrets: &mut Secrets,
 ) -> Result<(ModelAgent, Option<Key>), SetupError> {
     let lookup = |name: &str| std::env::var(name).ok();
-    let (settings, variables) = scenario_file::expand(settings, lookup)
-        .map_err(|missing| SetupError::new(missing.to_string()))?;
+    let (settings, variables) = scenario_file::expand(settings, lookup)?;
     secrets.environment(section, &variables);
     secrets.named("header", section, pairs(&settings.extra_headers));
     secret_members(&settings.extra_body, section, secrets);

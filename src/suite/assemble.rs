@@ -251,11 +251,8 @@ impl SuiteContext {
             }
             Ok(standing)
         };
-        tokio::select! {
-            biased;
-            // The run notices it for itself.
-            () = self.interrupt.cancelled() => Ok(None),
-            standing = start => standing.map(Some),
-        }
+        // The run notices for itself that it is interrupted.
+        let standing = Box::pin(self.interrupt.run_until_cancelled(start));
+        standing.await.transpose()
     }
 }

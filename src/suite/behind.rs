@@ -118,11 +118,9 @@ impl SuiteContext {
             let at = (place.gateway.clone(), listener.map_err(|it| no_port(&it))?);
             mcp::open_behind(&targets, at, sent.clone(), tell).await
         };
-        let opened = tokio::select! {
-            biased;
-            () = self.interrupt.cancelled() => Err(SetupError::new("interrupted")),
-            opened = started.during(opening) => opened,
-        };
+        let opened = started.during(opening);
+        let opened = self.interrupt.run_until_cancelled(opened).await;
+        let opened = opened.unwrap_or_else(|| Err(SetupError::new("interrupted")));
         let gateway = opened.map_err(|mut it| {
             it.message = format!("`upstreams`: {}", it.message);
             it

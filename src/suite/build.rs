@@ -129,12 +129,9 @@ impl SuiteContext {
             let output = || said.lock().clone();
             Box::pin(building(place, (observer, &redactor), output, work)).await
         };
-        tokio::select! {
-            biased;
-            // The run notices it for itself.
-            () = self.interrupt.cancelled() => {}
-            done = work => done?,
-        }
+        // The run notices for itself that it is interrupted.
+        let done = Box::pin(self.interrupt.run_until_cancelled(work));
+        done.await.transpose()?;
         drop(held);
         Ok(Image::Built(made))
     }
@@ -164,12 +161,9 @@ impl SuiteContext {
             supervisor: self.program.as_deref(),
             redactor: &redactor,
         };
-        tokio::select! {
-            biased;
-            // The run notices it for itself.
-            () = self.interrupt.cancelled() => Ok(None),
-            done = self.prepared.prepare(&wanted, observer) => done.map(Some),
-        }
+        let done = self.prepared.prepare(&wanted, observer);
+        // The run notices for itself that it is interrupted.
+        self.interrupt.run_until_cancelled(done).await.transpose()
     }
 
     /// What a folder, or the repository around it, holds besides what commands made; `None` where it is in no repository.

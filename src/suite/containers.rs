@@ -247,8 +247,7 @@ pub(crate) fn expand(
     secrets: &mut Secrets,
 ) -> Result<Container, SetupError> {
     let lookup = |name: &str| behind.lookup(name, None);
-    let (container, variables) = scenario_file::expand(container, lookup)
-        .map_err(|missing| SetupError::new(missing.to_string()))?;
+    let (container, variables) = scenario_file::expand(container, lookup)?;
     secrets.environment("docker", &variables);
     secrets.named("env", "docker", pairs(&container.env));
     // Only secrets are collected here, and the address, which is not known yet, is none.

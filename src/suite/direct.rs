@@ -125,11 +125,8 @@ async fn make_straight(
                 straight,
                 &mut said,
             );
-            tokio::select! {
-                biased;
-                () = suite.interrupt.cancelled() => Err(SetupError::new("interrupted")),
-                asked = asking => asked,
-            }
+            let asked = suite.interrupt.run_until_cancelled(asking).await;
+            asked.unwrap_or_else(|| Err(SetupError::new("interrupted")))
         }
         Err(failed) => Err(failed),
     };

@@ -261,17 +261,14 @@ pub(crate) fn has_judged(evaluations: &[Evaluation]) -> bool {
 pub(crate) fn all_skipped(evaluations: &[Evaluation]) -> Option<Problem> {
     let mut gating = evaluations.iter().filter(|it| it.role == Role::Gating);
     let first = gating.next().filter(|_| !has_judged(evaluations))?;
+    let details = gating.map(|it| format!("`{}` was skipped: {}", it.name, it.message));
+    let problem = Problem::new(format!(
+        "nothing has judged the run: the evaluator `{}` was skipped, because {}",
+        first.name, first.message
+    ));
     Some(Problem {
-        record: None,
-        line: None,
-        message: format!(
-            "nothing has judged the run: the evaluator `{}` was skipped, because {}",
-            first.name, first.message
-        ),
-        hint: Some("`role: advisory` says that it only shows something".to_owned()),
-        details: gating
-            .map(|it| format!("`{}` was skipped: {}", it.name, it.message))
-            .collect(),
+        details: details.collect(),
+        ..problem.hint("`role: advisory` says that it only shows something")
     })
 }
 
@@ -299,13 +296,11 @@ pub(crate) fn unjudged(evaluations: &[Evaluation], overall: Option<Overall>) -> 
     let mut details = first.details.clone();
     details.extend(broken.map(|it| format!("the evaluator `{}`: {}", it.name, it.message)));
     Some(Problem {
-        record: None,
         line: first.line,
-        message: format!(
+        details,
+        ..Problem::new(format!(
             "the evaluator `{}` could not judge: {}",
             first.name, first.message
-        ),
-        hint: None,
-        details,
+        ))
     })
 }

@@ -425,12 +425,10 @@ impl SuiteContext {
         let proven = if proofs.is_empty() {
             None
         } else {
-            tokio::select! {
-                biased;
-                // The run notices it for itself.
-                () = self.interrupt.cancelled() => None,
-                proven = started.during(ready::connect(&proofs, &targets, gateway, asking, &stamp, secrets)) => Some(proven),
-            }
+            let proven = ready::connect(&proofs, &targets, gateway, asking, &stamp, secrets);
+            // The run notices for itself that it is interrupted.
+            let interrupt = &self.interrupt;
+            interrupt.run_until_cancelled(started.during(proven)).await
         };
         let found: Vec<_> = targets.iter().map(|it| it.observed.clone()).collect();
         let mut notes = Vec::new();
@@ -497,7 +495,8 @@ impl SuiteContext {
         secrets: &mut Secrets,
     ) -> Result<Hooks, SetupError> {
         let (supervisor, interrupt) = (self.program.clone(), self.interrupt.clone());
-        Hooks::new(scenario, secrets, supervisor, interrupt)
+        let hooks = (&scenario.before[..], &scenario.after[..]);
+        Hooks::new(("before", "after"), hooks, secrets, supervisor, interrupt)
     }
 
     /// What evaluators may ask besides the run; the secrets that they are given are added to `secrets`.

@@ -67,13 +67,7 @@ pub(super) async fn expect(
     };
     let repeated = repeat(scenario, run_context, measure, &expecting);
     let mut result = Box::pin(repeated).await;
-    if let Some(expectation) = &result.baseline {
-        let unkept = run_context
-            .runs
-            .save_baseline(&scenario.id, expectation)
-            .err();
-        result.notes.extend(unkept.map(|error| error.to_string()));
-    }
+    run_context.keep_baseline(scenario, &mut result);
     result
 }
 

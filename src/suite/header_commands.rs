@@ -83,8 +83,7 @@ impl SuiteContext {
                 continue;
             };
             let lookup = |name: &str| addresses.lookup(name, None);
-            let (command, variables) = scenario_file::expand(command, lookup)
-                .map_err(|missing| SetupError::new(missing.to_string()))?;
+            let (command, variables) = scenario_file::expand(command, lookup)?;
             // Also what it says when it fails must be shown without them.
             secrets.environment(&server.name, &variables);
             secrets.named("args", &server.name, options(&command));
@@ -94,15 +93,10 @@ impl SuiteContext {
             let headers = self.headers(server, &command).await;
             (server, headers)
         });
-        let all = join_all(running);
-        let all = tokio::select! {
-            biased;
-            // The run notices it for itself.
-            () = self.interrupt.cancelled() => Vec::new(),
-            all = all => all,
-        };
+        // The run notices for itself that it is interrupted.
+        let all = self.interrupt.run_until_cancelled(join_all(running)).await;
         let mut failed = Ok(());
-        for (server, headers) in all {
+        for (server, headers) in all.unwrap_or_default() {
             match headers {
                 Ok(headers) => {
                     let pairs = headers

@@ -12,9 +12,7 @@ use crate::model::suite::Problem;
 use crate::process::{ChildCommand, Logged};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
-use crate::scenario_file;
-use crate::scenario_file::suites::Around;
-use crate::scenario_file::{Hook, Scenario};
+use crate::scenario_file::{self, Hook};
 use crate::suite::secrets::{options, pairs};
 
 /// How long the commands after a run may still take once the program is asked to stop.
@@ -44,39 +42,12 @@ enum End {
 }
 
 impl Hooks {
-    /// The commands of a scenario; the secrets that they are given are added to `secrets`.
+    /// The commands of these sections of a file; the secrets that they are given are added to `secrets`.
     ///
     /// # Errors
     ///
     /// What the environment lacks.
     pub(crate) fn new(
-        scenario: &Scenario,
-        secrets: &mut Secrets,
-        supervisor: Option<PathBuf>,
-        interrupt: CancellationToken,
-    ) -> Result<Self, SetupError> {
-        let sections = ("before", "after");
-        let hooks = (&scenario.before[..], &scenario.after[..]);
-        Self::of(sections, hooks, secrets, supervisor, interrupt)
-    }
-
-    /// The commands around all scenarios of a suite.
-    ///
-    /// # Errors
-    ///
-    /// What the environment lacks.
-    pub(crate) fn around(
-        around: &Around,
-        secrets: &mut Secrets,
-        supervisor: Option<PathBuf>,
-        interrupt: CancellationToken,
-    ) -> Result<Self, SetupError> {
-        let sections = ("setup", "teardown");
-        let hooks = (&around.setup[..], &around.teardown[..]);
-        Self::of(sections, hooks, secrets, supervisor, interrupt)
-    }
-
-    fn of(
         sections: (&'static str, &'static str),
         (before, after): (&[Hook], &[Hook]),
         secrets: &mut Secrets,
@@ -226,7 +197,9 @@ impl SetUp {
     pub(super) async fn run(settings: &Settings, interrupt: &CancellationToken) -> Self {
         let mut secrets = Secrets::default();
         let program = settings.program.clone();
-        let hooks = Hooks::around(&settings.around, &mut secrets, program, interrupt.clone());
+        let sections = ("setup", "teardown");
+        let hooks = (&settings.around.setup[..], &settings.around.teardown[..]);
+        let hooks = Hooks::new(sections, hooks, &mut secrets, program, interrupt.clone());
         let redactor = Redactor::new(&secrets, &Redaction::default());
         let tell = |_: &str| {};
         let (hooks, failed) = match hooks {
@@ -262,10 +235,7 @@ fn redacted_problem(problem: &SetupError, redactor: &Redactor) -> Problem {
     let clean = |text: &String| redactor.text(text).into_inner();
     let message = clean(&problem.message);
     Problem {
-        record: None,
-        line: None,
-        message: format!("the suite cannot begin: {message}"),
-        hint: None,
         details: problem.details.iter().map(clean).collect(),
+        ..Problem::new(format!("the suite cannot begin: {message}"))
     }
 }

@@ -41,15 +41,7 @@ pub enum Tried {
 ///
 /// What the first of them failed with; none is left running then.
 pub async fn introduce(scenario: &Scenario, settings: &Settings) -> Result<Introduction, Error> {
-    let context = SuiteContext::new(
-        settings.program.clone(),
-        settings.servers.clone(),
-        Vec::new(),
-        None,
-        None,
-        &settings.judges,
-        CancellationToken::new(),
-    );
+    let context = SuiteContext::new(settings, Vec::new(), None, CancellationToken::new());
     let mut secrets = Secrets::given_to(&scenario.redaction);
     let addresses = Addresses::default();
     let printed = PrintedHeaders::default();

@@ -127,12 +127,8 @@ pub async fn check_judge(
         interrupted: false,
     };
     for (number, (example, case)) in (1..).zip(examples.examples.iter().zip(&cases)) {
-        let looked = tokio::select! {
-            biased;
-            () = interrupt.cancelled() => None,
-            looked = look(&asker, &redactor, &examples.asked, example, case) => Some(looked),
-        };
-        let Some(looked) = looked else {
+        let looked = look(&asker, &redactor, &examples.asked, example, case);
+        let Some(looked) = interrupt.run_until_cancelled(looked).await else {
             checked.interrupted = true;
             break;
         };

@@ -41,7 +41,6 @@ mod bisect;
 mod build;
 pub(crate) mod ci;
 mod compare;
-mod confirm;
 pub(crate) mod containers;
 mod depends;
 mod direct;

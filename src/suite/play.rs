@@ -27,7 +27,6 @@ use crate::model::stamp::Git;
 use crate::model::suite::{NotRun, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::report::document;
-use crate::run::Budget;
 use crate::scenario_file::Scenario;
 use crate::store::{self, Baselines, RESULT, Runs, STATE, StoreError};
 
@@ -93,23 +92,12 @@ where
     let mut ours: Vec<PathBuf> = [BASELINES, REPORTS, STATE].map(PathBuf::from).to_vec();
     ours.push(settings.baselines.clone());
     let mut selected = scenarios.iter().filter(|it| it.enabled).count();
-    let budget = settings.budget.map(|it| Arc::new(Budget::new(it)));
     let containers = settings.containers.then(|| {
         let variable = |name: &str| std::env::var(name).ok();
         Arc::new(Session::new(variable))
     });
     let _guard = containers.clone().map(Guard);
-    let mut context = SuiteContext::new(
-        settings.program.clone(),
-        settings.servers.clone(),
-        ours,
-        containers.clone(),
-        budget.clone(),
-        &settings.judges,
-        interrupt.clone(),
-    );
-    context.retries.clone_from(&settings.retries);
-    context.takes_apart = settings.recording.takes_apart;
+    let context = SuiteContext::new(settings, ours, containers.clone(), interrupt.clone());
     let context = Arc::new(context);
     let mut around = SetUp::run(settings, &interrupt).await;
     let mut results = BTreeMap::new();
@@ -132,35 +120,26 @@ where
                 permit,
                 job,
             } = turn;
-            let exhausted = budget.as_ref().and_then(|it| it.exhausted());
-            if let Some(problem) = around.problem().filter(|_| scenario.enabled) {
-                let result = ScenarioResult {
-                    problem: Some(problem.clone()),
-                    ..result(&context.redacted(&scenario), Status::Error)
-                };
-                let result = context.redacted_result(result);
-                observer.finished(&result);
-                kept.result(index, &result);
-                results.insert(index, Ended::of(result));
-                continue;
-            }
+            let (failed, exhausted) = (around.problem(), context.exhausted());
             let redacted = || context.redacted(&scenario);
-            let skip = match (scenario.enabled, stopped, exhausted) {
-                (false, _, _) => Some(disabled(&redacted())),
-                (true, true, _) => Some(not_started(
+            let skip = match (scenario.enabled, failed, stopped, exhausted) {
+                (false, ..) => Some(disabled(&redacted())),
+                (true, Some(problem), ..) => Some(ScenarioResult {
+                    problem: Some(problem.clone()),
+                    ..result(&redacted(), Status::Error)
+                }),
+                (true, None, true, _) => Some(not_started(
                     &redacted(),
                     Status::Skipped,
                     NotRun::FailFast,
                     "an earlier scenario has not passed (`--fail-fast`)",
                 )),
                 // The budget is spent. Only agents that ask a model cost anything, so the others still run.
-                (true, false, Some(why)) if scenario.agent.decides() => Some(not_started(
-                    &redacted(),
-                    Status::Error,
-                    NotRun::Budget,
-                    &why,
-                )),
-                (true, false, _) => None,
+                (true, None, false, Some(why)) if scenario.agent.decides() => {
+                    let budget = NotRun::Budget;
+                    Some(not_started(&redacted(), Status::Error, budget, &why))
+                }
+                (true, None, false, _) => None,
             };
             if let Some(result) = skip {
                 let result = context.redacted_result(result);

@@ -40,12 +40,12 @@ impl RunContext {
         let ruling = match self.suite.llm_judge(scenario) {
             Err(problem) => Err(problem.message),
             Ok(judge) => {
-                let ruling = tokio::select! {
-                    biased;
-                    () = self.suite.interrupt.cancelled() => return result,
-                    ruling = judge.rule(&asked, &case) => ruling,
-                };
-                Ok(ruling)
+                let interrupt = &self.suite.interrupt;
+                let ruling = interrupt.run_until_cancelled(judge.rule(&asked, &case));
+                match ruling.await {
+                    None => return result,
+                    Some(ruling) => Ok(ruling),
+                }
             }
         };
         let redactor = Redactor::new(&self.suite.remembered(scenario), &scenario.redaction);

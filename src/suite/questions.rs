@@ -107,11 +107,8 @@ pub async fn write_questions(
     for (number, tool) in (1..).zip(&corpus.tools) {
         tell(number, tool);
         let mut took = TotalUse::NOTHING;
-        let asked = tokio::select! {
-            biased;
-            () = interrupt.cancelled() => None,
-            asked = writer.about(tool, &mut taken, &mut took) => Some(asked),
-        };
+        let asked = writer.about(tool, &mut taken, &mut took);
+        let asked = interrupt.run_until_cancelled(asked).await;
         written.took = written.took.into_iter().chain([took]).reduce(TotalUse::and);
         match asked {
             None => {

@@ -71,11 +71,8 @@ impl Executed {
         };
         Some(ScenarioResult {
             problem: Some(Problem {
-                record: None,
-                line: None,
-                message,
-                hint: None,
                 details,
+                ..Problem::new(message)
             }),
             trouble: self.trajectory.trouble(),
             duration_ms: self.trajectory.duration_ms,
@@ -308,6 +305,14 @@ impl RunContext {
     /// A scenario that was not run, without secrets.
     pub(crate) fn redacted(&self, scenario: &Scenario) -> Redacted<Scenario> {
         self.suite.redacted(scenario)
+    }
+
+    /// Keeps beside its run what a result was compared with.
+    pub(crate) fn keep_baseline(&self, scenario: &Scenario, result: &mut ScenarioResult) {
+        if let Some(baseline) = &result.baseline {
+            let unkept = self.runs.save_baseline(&scenario.id, baseline).err();
+            result.notes.extend(unkept.map(|it| it.to_string()));
+        }
     }
 
     /// The result of a scenario that could not be run.

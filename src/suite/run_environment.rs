@@ -196,11 +196,9 @@ impl AroundRun<'_> {
             Some((_, query)) => query.as_ref().map_err(Clone::clone)?,
             None => return Err(Unasked::broken("what is asked is not known")),
         };
-        let answered = tokio::select! {
-            biased;
-            () = self.around.interrupt.cancelled() => Err("the query was cut short by the interruption".to_owned()),
-            answered = sql::ask(query) => answered,
-        };
+        let answered = self.around.interrupt.run_until_cancelled(sql::ask(query));
+        let cut = || Err("the query was cut short by the interruption".to_owned());
+        let answered = answered.await.unwrap_or_else(cut);
         let clean = |text: &str| self.redactor.text(text).into_inner();
         let said = answered.map_err(|why| Unasked::broken(clean(&why)))?;
         let mut shown = said.clone();
@@ -222,14 +220,13 @@ impl AroundRun<'_> {
             }
             None => return Err(Unasked::broken(NO_JUDGE)),
         };
-        let ruling = tokio::select! {
-            biased;
-            () = self.around.interrupt.cancelled() => {
-                return Err(Unasked::broken("the judge was cut short by the interruption"));
-            }
-            ruling = judge.rule(asked, &case) => ruling,
-        };
-        Ok(without_secrets(ruling, self.redactor))
+        let ruling = judge.rule(asked, &case);
+        match self.around.interrupt.run_until_cancelled(ruling).await {
+            Some(ruling) => Ok(without_secrets(ruling, self.redactor)),
+            None => Err(Unasked::broken(
+                "the judge was cut short by the interruption",
+            )),
+        }
     }
 
     async fn asked(&self, command: &CommandEvaluator) -> Result<Verdict, Unasked> {

@@ -165,8 +165,7 @@ impl SuiteContext {
         }
         let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
         // Everything that is missing is reported at once.
-        let filled = scenario_file::expand_servers(servers, lookup)
-            .map_err(|missing| SetupError::new(missing.to_string()))?;
+        let filled = scenario_file::expand_servers(servers, lookup)?;
         for (server, variables) in &filled {
             secrets.environment(&server.name, variables);
         }

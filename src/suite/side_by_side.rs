@@ -10,7 +10,7 @@ use super::judge::judge_executed;
 use super::record::{check_run, reads, usual_takes};
 use super::run_context::{Executed, RunContext};
 use super::schedule::uses_what_outlives;
-use super::{Settings, confirm, evaluating, replay};
+use super::{Settings, compare, evaluating, replay};
 use crate::evaluate::Accepted;
 use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::redacted::Redacted;
@@ -77,13 +77,8 @@ impl<'a> Comparison<'a> {
     fn finish(&self, mut result: ScenarioResult, name: &str) -> ScenarioResult {
         result.compared_with = Some(name.to_owned());
         result.notes.insert(0, format!("compared with {name}"));
-        if let Some(baseline) = &result.baseline {
-            let unkept = self
-                .run_context
-                .runs
-                .save_baseline(&self.scenario.id, baseline);
-            result.notes.extend(unkept.err().map(|it| it.to_string()));
-        }
+        let scenario = self.scenario;
+        self.run_context.keep_baseline(scenario, &mut result);
         result
     }
 
@@ -129,7 +124,7 @@ impl<'a> Comparison<'a> {
             second = Some(it).filter(|it| it.incomplete().is_none());
         }
         if let Some(second) = second.filter(|_| result.status == Status::Failed) {
-            let found = confirm::answers(&result, &self.judged(second, accepted), &self.rules);
+            let found = compare::answers(&result, &self.judged(second, accepted), &self.rules);
             let version = Some(THIS_VERSION.to_owned());
             let found = found.into_iter().flatten();
             answers.extend(found.map(|it| TwoAnswers {
@@ -139,7 +134,7 @@ impl<'a> Comparison<'a> {
         }
         if !answers.is_empty() && matches!(result.status, Status::Passed | Status::Failed) {
             let gates = self.rules.unsteady == Gate::Fail;
-            confirm::blame_nobody(&mut result, Unsteady { gates, answers });
+            compare::blame_nobody(&mut result, Unsteady { gates, answers });
         }
         result
     }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::patience::Patience;
 use super::prepare::Prepared;
-use super::{Judges, recorded, source};
+use super::{Settings, recorded, source};
 use crate::docker::Session;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
@@ -61,29 +61,27 @@ pub(super) struct JudgesInUse {
 
 impl SuiteContext {
     pub(crate) fn new(
-        program: Option<PathBuf>,
-        servers: Vec<Server>,
+        settings: &Settings,
         ours: Vec<PathBuf>,
         containers: Option<Arc<Session>>,
-        budget: Option<Arc<Budget>>,
-        judges: &Judges,
         interrupt: CancellationToken,
     ) -> Self {
-        let of_judges = Budget::of_judges(judges.budget, budget.clone());
+        let budget = settings.budget.map(|it| Arc::new(Budget::new(it)));
+        let of_judges = Budget::of_judges(settings.judges.budget, budget.clone());
         Self {
             judges: JudgesInUse {
                 budget: of_judges.map(Arc::new),
-                cache: judges.cache.clone(),
+                cache: settings.judges.cache.clone(),
             },
-            servers,
-            program,
+            servers: settings.servers.clone(),
+            program: settings.program.clone(),
             interrupt,
             containers,
             ours,
             prepared: Prepared::default(),
             budget,
-            retries: None,
-            takes_apart: None,
+            retries: settings.retries.clone(),
+            takes_apart: settings.recording.takes_apart,
             failing: AtomicUsize::new(0),
             stamps: Mutex::default(),
             secrets: Mutex::default(),

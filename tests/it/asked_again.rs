@@ -80,7 +80,7 @@ impl Desk {
         });
         let launch = if let Some(served) = &served {
             Launch::Http {
-                style: HttpStyle::default(),
+                style: scenario_file::servers::HttpStyle::default(),
                 url: served.url.clone(),
                 headers: Vec::new(),
                 bearer_token: None,

@@ -4,19 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use mcp_eval::evaluate::{Accepted, Basis, Checked, check_criteria};
-use mcp_eval::model::call::{Failure, FailureKind, Outcome};
-use mcp_eval::model::trajectory::{Step, Trajectory};
-use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
-use mcp_eval::scenario_file::Scenario;
-use mcp_eval::scenario_file::agent::Criterion;
-use mcp_eval::scenario_file::servers::Start;
-use mcp_eval::scenario_file::servers::Transport;
-use mcp_eval::scenario_file::{self, Loaded, Options, Session, session_scenario};
 use serde_json::{Value, json};
 
 use crate::common::{Project, small_proxy};
 use crate::score_kit::trajectory;
+use mcp_eval::evaluate::{Accepted, Basis, Checked, check_criteria};
+use mcp_eval::model::call::{Failure, FailureKind, Outcome};
+use mcp_eval::model::trajectory::{Step, Trajectory};
+use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
+use mcp_eval::scenario_file::agent::Criterion;
+use mcp_eval::scenario_file::servers::{Start, Transport};
+use mcp_eval::scenario_file::{self, Loaded, Options, Scenario, Session, session_scenario};
 
 /// A proxy that is started with the file `proxy.json`, and two servers behind it.
 const SCENARIO: &str = r#"

@@ -4,15 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_eval::scenario_file::servers::HttpStyle;
-use mcp_eval::scenario_file::servers::Server;
-use mcp_eval::scenario_file::servers::Start;
-use mcp_eval::scenario_file::servers::Transport;
+use serde_json::json;
+use tempfile::TempDir;
+
+use mcp_eval::scenario_file::servers::{HttpStyle, Server, Start, Transport};
 use mcp_eval::scenario_file::{
     self, ClientConfigError, Options, client_config, expand, expand_command,
 };
-use serde_json::json;
-use tempfile::TempDir;
 
 /// A folder with one configuration file.
 fn config(text: &str) -> (TempDir, PathBuf) {

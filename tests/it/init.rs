@@ -6,12 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use mcp_eval::scenario_file::servers::Server;
-use mcp_eval::scenario_file::servers::Start;
-use mcp_eval::scenario_file::servers::Transport;
-use mcp_eval::scenario_file::{self, FirstCall, FirstScenario, Options, first_scenario};
-
 use crate::common::{Project, Ran, faulty_server, in_terminal, served};
+use mcp_eval::scenario_file::servers::{Server, Start, Transport};
+use mcp_eval::scenario_file::{self, FirstCall, FirstScenario, Options, first_scenario};
 
 /// A mock server with these tools, as a command line.
 fn server(project: &Project, tools: &Value) -> String {

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use mcp_eval::scenario_file::Scenario;
 use mcp_eval::scenario_file::{
-    self, Found, Options, Place, Session, Templates, find, session_scenario,
+    self, Found, Options, Place, Scenario, Session, Templates, find, session_scenario,
 };
 
 /// What every scenario here has, with a relative path wherever one may stand.

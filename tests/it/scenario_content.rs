@@ -4,27 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::json;
+use tempfile::TempDir;
+
 use mcp_eval::model::binding::Source;
 use mcp_eval::model::rules::{ArgumentMatch, Gate, Match, Preset, Responses};
 use mcp_eval::model::usage::Price;
-use mcp_eval::scenario_file::Scenario;
-use mcp_eval::scenario_file::agent::Agent;
-use mcp_eval::scenario_file::agent::Criterion;
-use mcp_eval::scenario_file::agent::Limits;
-use mcp_eval::scenario_file::agent::ModelAgent;
-use mcp_eval::scenario_file::agent::ModelApi;
-use mcp_eval::scenario_file::agent::Pace;
-use mcp_eval::scenario_file::agent::Replaying;
-use mcp_eval::scenario_file::agent::Temperature;
-use mcp_eval::scenario_file::agent::ToolChoice;
-use mcp_eval::scenario_file::mock::AnswerBlock;
-use mcp_eval::scenario_file::mock::ArgumentCondition;
-use mcp_eval::scenario_file::mock::MockReply;
-use mcp_eval::scenario_file::servers::Start;
-use mcp_eval::scenario_file::servers::Transport;
-use mcp_eval::scenario_file::{self, Options};
-use serde_json::json;
-use tempfile::TempDir;
+use mcp_eval::scenario_file::agent::{
+    Agent, Criterion, Limits, ModelAgent, ModelApi, Pace, Replaying, Temperature, ToolChoice,
+};
+use mcp_eval::scenario_file::mock::{AnswerBlock, ArgumentCondition, MockReply};
+use mcp_eval::scenario_file::servers::{Start, Transport};
+use mcp_eval::scenario_file::{self, Options, Scenario};
 
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -124,7 +115,7 @@ fn every_key_of_servers_hooks_and_containers_arrives() {
     assert_eq!(
         scenario.servers[1].transport,
         Transport::Http {
-            style: HttpStyle::default(),
+            style: scenario_file::servers::HttpStyle::default(),
             url: "${URL:-http://localhost}/mcp".to_owned(),
             headers: vec![("X-Key".to_owned(), "${KEY}".to_owned())],
             bearer_token_env: Some("TOKEN".to_owned()),

@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use proptest::prelude::*;
+use serde_json::Value;
+
 use mcp_eval::scenario_file::agent::ModelApi;
 use mcp_eval::scenario_file::servers::Transport;
 use mcp_eval::scenario_file::{self, Found, Loaded, Options, Session, session_scenario};
-use proptest::prelude::*;
-use serde_json::Value;
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]

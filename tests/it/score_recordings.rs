@@ -1,5 +1,8 @@
 //! What recording learns and marks, and what a scenario expects, as the comparison sees them.
 
+use serde_json::{Value, json};
+
+use crate::score_kit::{compare, object, only_pair, trajectory};
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::ExecutionStatus;
 use mcp_eval::model::learned::{Learned, Variation, Varying};
@@ -7,16 +10,9 @@ use mcp_eval::model::redaction::Redaction;
 use mcp_eval::model::response::Edit;
 use mcp_eval::model::rules::{Responses, Rules};
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory};
-use mcp_eval::scenario_file::Scenario;
-use mcp_eval::scenario_file::Timeouts;
-use mcp_eval::scenario_file::agent::Agent;
-use mcp_eval::scenario_file::agent::ExpectedCall;
-use mcp_eval::scenario_file::agent::Limits;
-use mcp_eval::scenario_file::agent::Replaying;
+use mcp_eval::scenario_file::agent::{Agent, ExpectedCall, Limits, Replaying};
+use mcp_eval::scenario_file::{Scenario, Timeouts};
 use mcp_eval::score;
-use serde_json::{Value, json};
-
-use crate::score_kit::{compare, object, only_pair, trajectory};
 
 fn take(answers: &[Value]) -> Trajectory {
     let call = |json: &Value| json!({"tool": "mcp__p__list", "json": json});

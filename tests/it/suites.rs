@@ -5,6 +5,9 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
+use crate::common::Project;
 use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::published::result;
@@ -12,9 +15,6 @@ use mcp_eval::run::{self, Progress};
 use mcp_eval::scenario_file;
 use mcp_eval::scenario_file::Scenario;
 use mcp_eval::suite::{self, Observer, ScenarioObserver, Settings, Silent, Suite};
-use serde_json::{Value, json};
-
-use crate::common::Project;
 
 /// A scenario with a mock that says `fine`, and passes where it is asked for that.
 fn scenario(project: &Project, id: &str, tags: &[&str], wanted: &str) {

@@ -1,6 +1,6 @@
 //! `mcp-eval bisect`: the first commit of a server or proxy at which a scenario fails.
 
-use crate::cli::args::{BisectArgs, Format, OutputArgs};
+use crate::cli::args::{BisectArgs, Format};
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::select::{self, Purpose, Selected};
@@ -9,11 +9,7 @@ use crate::cli::{Console, Exit, Failure, database, not_kept, runtime};
 use crate::published::result::{Bisected, SkippedCommit};
 use crate::suite::{self, Judging, Range, ScoreSettings, Settings, Suite};
 
-pub(in crate::cli) fn run(
-    args: &BisectArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &BisectArgs, console: Console) -> Result<Exit, Failure> {
     let reports = Reports::new(&args.reporting, args.no_report, args.output.as_deref())?;
     let scenarios = match select::select(&args.select, Purpose::default(), console)? {
         Selected::Scenarios(chosen) => chosen.scenarios,
@@ -86,11 +82,7 @@ pub(in crate::cli) fn run(
             ..ReportOptions::of(&reports, args.kept.keep.0, &settings.baselines)
         };
         // That it fails is what was looked for, and is reported below.
-        let quiet = OutputArgs {
-            quiet: true,
-            ..output
-        };
-        finish::finish(finished, &options, quiet, console)?;
+        finish::finish(finished, &options, console.terse())?;
     }
     for SkippedCommit { commit, why } in skipped {
         console.note(&format!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
+use crate::cli::args::{AgainstChoice, CompareArgs, ServersChoice};
 use crate::cli::console::Console;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::finish::{self, ReportOptions};
@@ -21,11 +21,7 @@ use crate::store::Baselines;
 use crate::suite::ci::is_ci;
 use crate::suite::{self, Against, Judging, Settings, replay};
 
-pub(in crate::cli) fn run(
-    args: &CompareArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &CompareArgs, console: Console) -> Result<Exit, Failure> {
     let (reporting, no_report) = args.execute.reported();
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
@@ -53,7 +49,7 @@ pub(in crate::cli) fn run(
                 return Err(Failure::usage(why).hint("`--against run:ID` names another stored run"));
             }
         };
-        return offline::compare(args, &scored, accepted, &reports, output, console);
+        return offline::compare(args, &scored, accepted, &reports, console);
     }
     let folder = baselines(baseline);
     let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));
@@ -63,7 +59,7 @@ pub(in crate::cli) fn run(
     };
     let one = |round: &Round| {
         let compared = (purpose, folder.as_path(), against);
-        one(round, args, compared, &reports, (output, console))
+        one(round, args, compared, &reports, console)
     };
     let watch = Watch {
         select: &args.select,
@@ -113,7 +109,7 @@ fn one(
     args: &CompareArgs,
     (purpose, folder, against): (Purpose<'_>, &Path, Option<&Against>),
     reports: &Reports,
-    (output, console): (OutputArgs, Console),
+    console: Console,
 ) -> Result<Exit, Failure> {
     // What servers do to answers is judged as `run` does.
     let command = if args.direct { "run" } else { "compare" };
@@ -160,7 +156,7 @@ fn one(
         stray::check_dialogues(&folders, &ids, console)?;
     }
     // With -v, each scenario says so itself.
-    if against.is_none() && !args.direct && !output.verbose {
+    if against.is_none() && !args.direct && !console.is_verbose() {
         tell_variants(&scenarios, &folders, settings.answered_by, console);
     }
     reports.begin(round, command)?;
@@ -168,7 +164,7 @@ fn one(
         round,
         (command, scenarios),
         &settings,
-        (output, console),
+        console,
         |suite| async {
             match against {
                 None if args.direct => suite::compare_direct(suite, &settings).await,
@@ -200,5 +196,5 @@ fn one(
         pending: to_review,
         ..ReportOptions::of(reports, args.execute.kept.keep.0, &settings.baselines)
     };
-    finish::finish(&finished, &options, output, console)
+    finish::finish(&finished, &options, console)
 }

@@ -4,13 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::args::{
-    DatasetsCommand, DatasetsValidateArgs, GenQueriesArgs, OutputArgs, PoolArgs, Provider,
-    ResultFormat, SnapshotArgs,
+    DatasetsCommand, DatasetsValidateArgs, GenQueriesArgs, PoolArgs, Provider, ResultFormat,
+    SnapshotArgs,
 };
 use crate::cli::commands::validate::FindingsDocument;
 use crate::cli::{Console, Exit, Failure, data_sets, measured, runtime};
@@ -27,24 +25,16 @@ use crate::suite::{self, WriteSettings, Written};
 use crate::text::plural;
 use crate::{input, json, redact, store};
 
-pub(in crate::cli) fn run(
-    command: &DatasetsCommand,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(command: &DatasetsCommand, console: Console) -> Result<Exit, Failure> {
     match command {
         DatasetsCommand::Snapshot(args) => take_snapshot(args, console),
         DatasetsCommand::Validate(args) => validate(args, console),
         DatasetsCommand::Pool(args) => write_pool(args, console),
-        DatasetsCommand::GenQueries(args) => write_queries(args, output, console),
+        DatasetsCommand::GenQueries(args) => write_queries(args, console),
     }
 }
 
-fn write_queries(
-    args: &GenQueriesArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+fn write_queries(args: &GenQueriesArgs, console: Console) -> Result<Exit, Failure> {
     if args.out.exists() && !args.force {
         let message = format!("{} is there already", args.out.display());
         return Err(Failure::usage(message).hint("name another file, or replace it with --force"));
@@ -57,18 +47,14 @@ fn write_queries(
         budget: args.budget,
     };
     let of = corpus.tools.len();
-    let bar = if console.can_draw() && !output.no_progress {
-        ProgressBar::with_draw_target(u64::try_from(of).ok(), ProgressDrawTarget::stderr())
-    } else {
-        ProgressBar::hidden()
-    };
+    let bar = console.bar(Some(of));
     let runtime = runtime::here()?;
     let written = runtime.block_on(async {
         let interrupt = runtime::interruption();
         let tell = |number: usize, tool: &Tool| {
             bar.set_position(u64::try_from(number - 1).unwrap_or_default());
             bar.set_message(tool.id.clone());
-            if bar.is_hidden() && !output.no_progress {
+            if bar.is_hidden() && !console.no_progress() {
                 console.note(&format!("{number} of {of}: {}", tool.id));
             }
         };
@@ -112,10 +98,7 @@ fn write_queries(
 /// Who is asked.
 fn model(args: &GenQueriesArgs) -> Result<LoadedJudge, Failure> {
     if let Some(file) = &args.model_file {
-        return scenario_file::judge_file(file).map_err(|findings| {
-            let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-            Failure::usage(findings.join("\n"))
-        });
+        return scenario_file::judge_file(file).map_err(|it| Failure::invalid(&it));
     }
     let (api, form) = match args.provider {
         Provider::Anthropic => (ModelApi::Anthropic, VerdictForm::ToolCall),
@@ -236,31 +219,6 @@ fn earlier(path: &Path) -> Result<Option<Pool>, Failure> {
 /// How long the proxy may take to answer.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A corpus as it is written.
-#[derive(Serialize)]
-struct CorpusDocument<'a> {
-    version: &'a str,
-    generated_from: Origin<'a>,
-    tools: Vec<Entry<'a>>,
-}
-
-#[derive(Serialize)]
-struct Origin<'a> {
-    base_url: &'a str,
-    tools: usize,
-    note: &'a str,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    tool_id: &'a str,
-    server: &'a str,
-    tool: &'a str,
-    description: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a Value>,
-}
-
 fn take_snapshot(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure> {
     store::check_writable(&args.out)?;
     let place = data_sets::place(&args.proxy)?;
@@ -280,24 +238,25 @@ fn take_snapshot(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure>
     }
     let tools = live.iter().map(|it| {
         let (server, tool) = it.id.split_once(':').unwrap_or(("", &it.id));
-        Entry {
-            tool_id: &it.id,
-            server,
-            tool,
-            description: it.description.as_deref().unwrap_or_default(),
-            schema: it.schema.as_ref(),
+        let description = it.description.as_deref().unwrap_or_default();
+        let mut entry = json!({
+            "tool_id": it.id,
+            "server": server,
+            "tool": tool,
+            "description": description,
+        });
+        if let Some(schema) = &it.schema {
+            entry["schema"] = schema.clone();
         }
+        entry
     });
-    let corpus = CorpusDocument {
-        version: &args.version,
-        generated_from: Origin {
-            base_url: &place.shown(),
-            tools: live.len(),
-            note: &args.note,
-        },
-        tools: tools.collect(),
-    };
-    let clean = redactor.measured(json!(corpus));
+    let tools: Vec<Value> = tools.collect();
+    let base_url = place.shown();
+    let clean = redactor.measured(json!({
+        "version": args.version,
+        "generated_from": { "base_url": base_url, "tools": tools.len(), "note": args.note },
+        "tools": tools,
+    }));
     let text = json::pretty(&*clean);
     store::write_following_links(&args.out, text.as_bytes())?;
     let summary = format!("{} in {}", plural(live.len(), "tool"), args.out.display());

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::args::{JudgeCheckArgs, JudgeCommand, OutputArgs, ResultFormat};
+use crate::cli::args::{JudgeCheckArgs, JudgeCommand, ResultFormat};
 use crate::cli::{Console, Exit, Failure, runtime};
 use crate::evaluate::judge::{Agreement, Flips};
 use crate::json;
@@ -20,11 +19,7 @@ use crate::score::statistics;
 use crate::suite::{self, CACHE, CheckSettings, CheckedExample, CheckedJudge, verdict_words};
 use crate::text::plural;
 
-pub(in crate::cli) fn run(
-    command: &JudgeCommand,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(command: &JudgeCommand, console: Console) -> Result<Exit, Failure> {
     let JudgeCommand::Check(args) = command;
     let examples = scenario_file::judge_examples(&args.file).map_err(|it| Failure::invalid(&it))?;
     let judge = judge(args, &examples)?;
@@ -32,7 +27,7 @@ pub(in crate::cli) fn run(
         budget: args.budget,
         cache: (!args.no_cache).then(|| CACHE.clone()),
     };
-    let bar = bar(output, console, examples.examples.len());
+    let bar = console.bar(Some(examples.examples.len()));
     let runtime = runtime::here()?;
     let checked = runtime.block_on(async {
         let interrupt = runtime::interruption();
@@ -68,15 +63,6 @@ fn judge(args: &JudgeCheckArgs, examples: &JudgeExamples) -> Result<LoadedJudge,
         let message = format!("{} names no judge", args.file.display());
         Failure::usage(message).hint("give it a section `judge`, or name a file with `--judge`")
     })
-}
-
-fn bar(output: OutputArgs, console: Console, of: usize) -> ProgressBar {
-    if console.can_draw() && !output.no_progress {
-        let target = ProgressDrawTarget::stderr();
-        ProgressBar::with_draw_target(u64::try_from(of).ok(), target)
-    } else {
-        ProgressBar::hidden()
-    }
 }
 
 /// What was asked of the judge, and is not so.

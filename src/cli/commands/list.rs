@@ -7,7 +7,6 @@ use serde::Serialize;
 use tokio::sync::OnceCell;
 use unicode_width::UnicodeWidthStr;
 
-use crate::agent::Answers;
 use crate::cli::args::{ListArgs, ResultFormat};
 use crate::cli::select::{self, NonePicked, Picked, Purpose};
 use crate::cli::{Console, Exit, Failure, runtime, stray};
@@ -230,11 +229,7 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     };
     // What a replay plays may fail again where it did.
     let replays = matches!(scenario.agent, Agent::Replay { .. });
-    let mut scenario = scenario.clone();
-    let answers = Answers::of(accepted, Some(scenario.agent.calls()));
-    for expected in &mut scenario.expected_trajectory {
-        answers.fill_references(&mut expected.arguments, &expected.filled);
-    }
+    let scenario = evaluating::filled(scenario, accepted);
     let evaluations = evaluating::of_stored(&scenario, accepted, None);
     let replayed = replays.then_some(accepted);
     match check_run(&scenario, accepted, replayed, &evaluations) {

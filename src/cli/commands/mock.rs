@@ -82,10 +82,9 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
     let served = match args.transport {
         MockTransport::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-            tokio::select! {
-                served = mock.serve_stdio(input, output, args.max_body) => served,
-                () = interrupt.cancelled() => Ok(Ended::Closed),
-            }
+            let served = mock.serve_stdio(input, output, args.max_body);
+            let served = interrupt.run_until_cancelled(served).await;
+            served.unwrap_or(Ok(Ended::Closed))
         }
         MockTransport::Http => {
             let (listener, address) = listen(args).await?;

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::args::{ExplainArgs, Format, OutputArgs, ReportArgs, ReportChoice};
+use crate::cli::args::{ExplainArgs, Format, ReportArgs, ReportChoice};
 use crate::cli::reports::{INDEX, Reports, Source, unfit_for_one_page};
 use crate::cli::stored::Stored;
 use crate::cli::{Console, Exit, Failure, finish, pages, runs};
@@ -11,11 +11,7 @@ use crate::report::explain::explain;
 use crate::suite::{REPORTS, RUNS};
 use crate::{store, text};
 
-pub(in crate::cli) fn run(
-    args: &ReportArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &ReportArgs, console: Console) -> Result<Exit, Failure> {
     if args.list {
         return list(console);
     }
@@ -63,7 +59,7 @@ pub(in crate::cli) fn run(
             pages::open(&index).map_err(Failure::incomplete)?;
         }
     } else {
-        finish::print(&again.stored.result, asked.format, output, console);
+        finish::print(&again.stored.result, asked.format, console);
     }
     Ok(Exit::Passed)
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli::args::{OutputArgs, RetrievalArgs};
-use crate::cli::measured::{self, Forms, Measured};
+use crate::cli::args::RetrievalArgs;
+use crate::cli::measured::{self, Forms};
 use crate::cli::{Console, Exit, Failure, data_sets};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
@@ -26,18 +26,14 @@ use crate::{input, scenario_file, suite};
 /// How long one answer may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
-pub(in crate::cli) fn run(
-    args: &RetrievalArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &RetrievalArgs, console: Console) -> Result<Exit, Failure> {
     let is_held = args.baseline.is_some() || args.against.is_some() || args.searches.len() > 1;
     if args.max_lost.is_some() && !is_held {
         let failure = Failure::usage("`--max-lost` says nothing of a search by itself");
         return Err(failure.hint("add `--baseline FILE`, `--against WHAT` or another `--search`"));
     }
     spare_inputs(args, &[])?;
-    let done = measure(args, output, console);
+    let done = measure(args, console);
     if let Err(failure) = &done {
         // Where that cannot be written either, the failure itself is reported all the same.
         let report = unmeasured(failure);
@@ -77,7 +73,7 @@ fn without_secrets(failure: Failure, args: &RetrievalArgs) -> Failure {
     failure.reworded(|it| redactor.known(it).into_inner())
 }
 
-fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
+fn measure(args: &RetrievalArgs, console: Console) -> Result<Exit, Failure> {
     let scenarios = scenarios(args)?;
     spare_inputs(args, &scenarios)?;
     if let Some(Measurement::Retrieval(task)) =
@@ -102,23 +98,13 @@ fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result
         keep: args.kept.keep.0,
         no_docker: args.no_docker,
     };
-    let Measured {
-        documents,
-        was_interrupted,
-    } = measured::measure(scenarios, &with, output, console)?;
-    let reports = documents.into_iter().filter_map(|it| match it {
-        documents::Measured::Retrieval(report) => Some(*report),
-        documents::Measured::Security(_) => None,
-    });
-    let mut clean = Vec::new();
-    for report in reports {
-        clean.push(measured::clean(&report, &redactor)?);
-    }
-    let exit = finish(args, &clean, console)?;
-    Ok(if was_interrupted {
-        Exit::Interrupted
-    } else {
-        exit
+    measured::measure(scenarios, &with, console, |measured| {
+        let reports = measured.iter().filter_map(|it| match it {
+            documents::Measured::Retrieval(report) => Some(measured::clean(&**report, &redactor)),
+            documents::Measured::Security(_) => None,
+        });
+        let clean: Vec<_> = reports.collect::<Result<_, Failure>>()?;
+        finish(args, &clean, console)
     })
 }
 

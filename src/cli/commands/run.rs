@@ -1,6 +1,6 @@
 //! `mcp-eval run`: run scenarios against their own expectations.
 
-use crate::cli::args::{OutputArgs, RunArgs};
+use crate::cli::args::RunArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
@@ -12,11 +12,7 @@ use crate::cli::{Console, Exit, Failure, called, dry_run, not_kept, suite_file};
 use crate::model::called::Called;
 use crate::suite::{self, Judging, Settings};
 
-pub(in crate::cli) fn run(
-    args: &RunArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &RunArgs, console: Console) -> Result<Exit, Failure> {
     let folder = baselines(args.baseline.as_ref());
     let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));
     let purpose = Purpose {
@@ -26,7 +22,7 @@ pub(in crate::cli) fn run(
     let (reporting, no_report) = args.execute.reported();
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
-    let one = |round: &Round| one(round, args, purpose, &reports, output, console);
+    let one = |round: &Round| one(round, args, purpose, &reports, console);
     let watch = Watch {
         select: &args.select,
         purpose,
@@ -44,7 +40,6 @@ fn one(
     args: &RunArgs,
     purpose: Purpose<'_>,
     reports: &Reports,
-    output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
     let args_of_plan = (&args.select, &args.plan, &args.execute);
@@ -76,7 +71,7 @@ fn one(
         round,
         ("run", std::mem::take(&mut to_run.scenarios)),
         &settings,
-        (output, console),
+        console,
         |suite| suite::run(suite, &settings),
     )?;
     let options = ReportOptions {
@@ -87,5 +82,5 @@ fn one(
         shuffle_seed: to_run.shuffle_seed,
         ..ReportOptions::of(reports, args.execute.kept.keep.0, &settings.baselines)
     };
-    finish::finish(&finished, &options, output, console)
+    finish::finish(&finished, &options, console)
 }

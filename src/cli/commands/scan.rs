@@ -6,13 +6,13 @@ use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf, absolute};
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::ProgressBar;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use walkdir::WalkDir;
 
-use crate::cli::args::{OutputArgs, ResultFormat, ScanArgs, SelectArgs};
+use crate::cli::args::{ResultFormat, ScanArgs, SelectArgs};
 use crate::cli::{Console, Exit, Failure, select};
 use crate::redact::scan::{Scanner, Spotted};
 use crate::redact::{Redactor, Secrets};
@@ -46,11 +46,7 @@ struct Scan {
     document: ScanDocument,
 }
 
-pub(in crate::cli) fn run(
-    args: &ScanArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &ScanArgs, console: Console) -> Result<Exit, Failure> {
     let paths = if args.staged {
         args.paths.clone()
     } else {
@@ -61,7 +57,7 @@ pub(in crate::cli) fn run(
         redactor: Redactor::default(),
         console,
         format: args.printed.format,
-        bar: bar(output, console),
+        bar: console.bar(None),
         document: ScanDocument {
             format_version: 1,
             ..ScanDocument::default()
@@ -129,15 +125,6 @@ fn scanner(args: &ScanArgs, console: Console) -> Scanner {
         }
     }
     Scanner::new(&secrets, patterns, keep)
-}
-
-fn bar(output: OutputArgs, console: Console) -> ProgressBar {
-    if console.can_draw() && !output.no_progress {
-        let target = ProgressDrawTarget::stderr();
-        ProgressBar::with_draw_target(None, target)
-    } else {
-        ProgressBar::hidden()
-    }
 }
 
 impl Scan {

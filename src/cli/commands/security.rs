@@ -1,7 +1,7 @@
 //! `mcp-eval security`: do scanners of tool descriptions catch what they should, without crying wolf?
 
-use crate::cli::args::{OutputArgs, SecurityArgs, VerdictForm};
-use crate::cli::measured::{self, Forms, Measured};
+use crate::cli::args::{SecurityArgs, VerdictForm};
+use crate::cli::measured::{self, Forms};
 use crate::cli::{Console, Exit, Failure, data_sets};
 use crate::published::measured as documents;
 use crate::published::measured::Status;
@@ -12,11 +12,7 @@ use crate::scenario_file::Scenario;
 use crate::scenario_file::measured::{self as measurement, Demands, Measurement, Security};
 use crate::{redact, suite};
 
-pub(in crate::cli) fn run(
-    args: &SecurityArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &SecurityArgs, console: Console) -> Result<Exit, Failure> {
     let mut inputs = vec![("`--corpus`", args.corpus.as_deref())];
     inputs.extend(
         args.verdicts
@@ -24,7 +20,7 @@ pub(in crate::cli) fn run(
             .map(|it| ("`--verdicts`", Some(it.as_path()))),
     );
     measured::spare(std::slice::from_ref(&args.out_dir), &inputs)?;
-    let done = measure(args, output, console);
+    let done = measure(args, console);
     if let Err(failure) = &done {
         // Where that cannot be written either, the failure itself is reported all the same.
         let _ = measured::outdate(
@@ -52,7 +48,7 @@ fn unmeasured(args: &SecurityArgs, failure: &Failure) -> Report {
     report
 }
 
-fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
+fn measure(args: &SecurityArgs, console: Console) -> Result<Exit, Failure> {
     measured::check(&args.out_dir)?;
     let scenario = scenario(args)?;
     if let Some(Measurement::Security(task)) = &scenario.measurement
@@ -72,22 +68,11 @@ fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<
         keep: args.kept.keep.0,
         no_docker: true,
     };
-    let Measured {
-        documents,
-        was_interrupted,
-    } = measured::measure(vec![scenario], &with, output, console)?;
-    let mut reports = documents.into_iter().filter_map(|it| match it {
-        documents::Measured::Security(report) => Some(*report),
-        documents::Measured::Retrieval(_) => None,
-    });
-    let exit = match reports.next() {
-        Some(report) => finish(args, &report, console)?,
-        None => Exit::Incomplete,
-    };
-    Ok(if was_interrupted {
-        Exit::Interrupted
-    } else {
-        exit
+    measured::measure(vec![scenario], &with, console, |measured| {
+        match measured.into_iter().next() {
+            Some(documents::Measured::Security(report)) => finish(args, &report, console),
+            _ => Ok(Exit::Incomplete),
+        }
     })
 }
 

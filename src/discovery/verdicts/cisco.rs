@@ -5,9 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use super::said::{Run, ScanStatus, Subject, Verdict, add};
-use crate::discovery::fields::{Fields, Items};
-use crate::discovery::places::{Document, part};
-use crate::scenario_file::Finding;
+use crate::discovery::fields::Fields;
 
 /// Who is named where no analyzer is.
 const DETECTOR: &str = "cisco";
@@ -33,117 +31,89 @@ pub(super) fn is_list(value: &Value) -> bool {
 }
 
 /// Reads `{scan_results: [{tool_name, status, is_safe, findings: {ANALYZER: {severity, total_findings, …}}}]}`, or the list alone.
-pub(super) fn read(document: &Document, findings: &mut Vec<Finding>) -> Run {
+pub(super) fn read(top: &Fields<'_>) -> Run {
     let mut run = Run::default();
     let mut at = HashMap::new();
-    let items = match &document.value {
-        Value::Array(items) => Some(Items {
-            pointer: String::new(),
-            items,
-        }),
-        whole => Fields::new(document, whole).list("", "scan_results", findings),
+    let results = if top.value.is_array() {
+        Some(top.clone())
+    } else {
+        top.list("scan_results")
     };
-    let items = items.map(|it| it.objects(document, "a result", findings));
-    let items = items.unwrap_or_default();
+    let results = results.map(|it| it.objects("a result"));
+    let results = results.unwrap_or_default();
     // An analyzer that was asked is named in every result, whether it has found anything or not.
-    let all: BTreeSet<&str> = items
+    let all: BTreeSet<&str> = results
         .iter()
-        .filter_map(|(_, fields)| fields.get("findings")?.as_object())
+        .filter_map(|result| result.get("findings")?.as_object())
         .flat_map(|it| it.keys().map(String::as_str))
         .collect();
-    for (pointer, fields) in &items {
-        let Some(subject) = subject(pointer, *fields, findings) else {
+    for result in &results {
+        let Some(subject) = subject(result) else {
             continue;
         };
         if at.contains_key(&subject.id) {
-            let problem = format!("`{}` is judged twice in one run", subject.id);
-            findings.push(document.error(pointer, problem));
+            result.refuse(format!("`{}` is judged twice in one run", subject.id));
             continue;
         }
-        for verdict in verdicts(pointer, *fields, &all, findings) {
+        for verdict in verdicts(result, &all) {
             add(&mut run, &mut at, &subject, verdict);
         }
     }
     run
 }
 
-fn subject(pointer: &str, fields: Fields<'_>, findings: &mut Vec<Finding>) -> Option<Subject> {
-    let server = fields.optional_text(pointer, "server_name", findings);
+fn subject(result: &Fields<'_>) -> Option<Subject> {
+    let server = result.optional_text("server_name");
     let named = NAMES
         .iter()
-        .find(|(_, key)| fields.get(key).is_some_and(|it| !it.is_null()));
-    let kind = fields.optional_text(pointer, "item_type", findings);
+        .find(|(_, key)| result.get(key).is_some_and(|it| !it.is_null()));
+    let kind = result.optional_text("item_type");
     match (named, kind) {
-        (Some((kind, key)), _) => {
-            let name = fields.text(pointer, key, findings)?;
-            Some(Subject::of(server, kind, name))
-        }
+        (Some((kind, key)), _) => Some(Subject::of(server, kind, result.text(key)?)),
         // Such as a server's instructions, of which it has one text.
         (None, Some(kind)) if kind != "tool" => Some(Subject {
             is_beside: true,
             ..Subject::of(server, "tool", kind)
         }),
         (None, _) => {
-            fields.text(pointer, "tool_name", findings);
+            result.text("tool_name");
             None
         }
     }
 }
 
 /// What each analyzer says in a result.
-fn verdicts(
-    pointer: &str,
-    fields: Fields<'_>,
-    all: &BTreeSet<&str>,
-    findings: &mut Vec<Finding>,
-) -> Vec<Verdict> {
-    let unfinished = unfinished(pointer, fields, findings);
-    let found = match fields.get("findings") {
-        None | Some(Value::Null) => None,
-        Some(Value::Object(found)) => Some(found),
-        Some(_) => {
-            let here = format!("{pointer}/findings");
-            let problem = "`findings` must be an object with what each analyzer found";
-            findings.push(fields.document.error(&here, problem));
+fn verdicts(result: &Fields<'_>, all: &BTreeSet<&str>) -> Vec<Verdict> {
+    let unfinished = unfinished(result);
+    let found = match result.member("findings") {
+        Some(found) if !found.value.is_object() && !found.value.is_null() => {
+            found.refuse("`findings` must be an object with what each analyzer found");
             return Vec::new();
         }
+        found => found.map(|it| it.members()).unwrap_or_default(),
     };
-    let Some(found) = found.filter(|it| !it.is_empty()) else {
+    if found.is_empty() {
         let (status, why) =
             unfinished.unwrap_or((ScanStatus::Error, "no analyzer has judged it".to_owned()));
+        // That it is safe is said of what nobody has looked at, too.
+        let is_found = result.get("is_safe") == Some(&Value::Bool(false));
+        if all.is_empty() && is_found {
+            return vec![Verdict::of(DETECTOR, true)];
+        }
         if all.is_empty() {
-            // That it is safe is said of what nobody has looked at, too.
-            let is_found = fields.get("is_safe") == Some(&Value::Bool(false));
-            let verdict = Verdict::none(DETECTOR, status, why);
-            return vec![if is_found {
-                Verdict {
-                    detector: DETECTOR.to_owned(),
-                    flagged: true,
-                    ..Verdict::default()
-                }
-            } else {
-                verdict
-            }];
+            return vec![Verdict::none(DETECTOR, status, why)];
         }
         let each = all.iter();
         return each
             .map(|it| Verdict::none(name(it), status, why.clone()))
             .collect();
-    };
-    let mut verdicts = Vec::with_capacity(found.len());
-    for (analyzer, analysis) in found {
-        let here = format!("{pointer}/findings{}", part(analyzer));
-        verdicts.push(match &unfinished {
-            Some((status, why)) => Verdict::none(name(analyzer), *status, why.clone()),
-            None => verdict(
-                name(analyzer),
-                &here,
-                Fields::new(fields.document, analysis),
-                findings,
-            ),
-        });
     }
-    let Some(why) = contradiction(fields, &verdicts) else {
+    let verdicts = found.iter().map(|(analyzer, analysis)| match &unfinished {
+        Some((status, why)) => Verdict::none(name(analyzer), *status, why.clone()),
+        None => verdict(name(analyzer), analysis),
+    });
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let Some(why) = contradiction(result, &verdicts) else {
         return verdicts;
     };
     let names = verdicts.iter().map(|it| &it.detector);
@@ -153,8 +123,8 @@ fn verdicts(
 }
 
 /// That the result as a whole says something else than its analyzers do: nobody knows which of them is right.
-fn contradiction(fields: Fields<'_>, verdicts: &[Verdict]) -> Option<&'static str> {
-    let is_safe = fields.get("is_safe")?.as_bool()?;
+fn contradiction(result: &Fields<'_>, verdicts: &[Verdict]) -> Option<&'static str> {
+    let is_safe = result.get("is_safe")?.as_bool()?;
     let is_found = verdicts.iter().any(|it| it.flagged);
     let is_whole = verdicts.iter().all(|it| it.status == ScanStatus::Ok);
     match (is_safe, is_found) {
@@ -167,14 +137,9 @@ fn contradiction(fields: Fields<'_>, verdicts: &[Verdict]) -> Option<&'static st
 }
 
 /// Why a scan came to no verdict, where it did not.
-fn unfinished(
-    pointer: &str,
-    fields: Fields<'_>,
-    findings: &mut Vec<Finding>,
-) -> Option<(ScanStatus, String)> {
-    let status = fields.optional_text(pointer, "status", findings);
-    match status {
-        None | Some("completed") => match fields.get("is_safe") {
+fn unfinished(result: &Fields<'_>) -> Option<(ScanStatus, String)> {
+    match result.optional_text("status") {
+        None | Some("completed") => match result.get("is_safe") {
             None | Some(Value::Bool(_)) => None,
             Some(_) => Some((
                 ScanStatus::Error,
@@ -189,29 +154,21 @@ fn unfinished(
 }
 
 /// What one analyzer says.
-fn verdict(
-    detector: &str,
-    pointer: &str,
-    fields: Fields<'_>,
-    findings: &mut Vec<Finding>,
-) -> Verdict {
-    let severity = fields.optional_text(pointer, "severity", findings);
+fn verdict(detector: &str, analysis: &Fields<'_>) -> Verdict {
+    let severity = analysis.optional_text("severity");
     let severity = severity.map(str::to_ascii_uppercase);
-    let number = fields.optional_number(pointer, "total_findings", findings);
+    let number = analysis.optional_number("total_findings");
     let flagged = match (number, severity.as_deref()) {
         (_, Some("UNKNOWN")) | (None, None) => None,
         (Some(number), _) => Some(number > 0.0),
         (None, Some("SAFE")) => Some(false),
         (None, Some(_)) => Some(true),
     };
-    match flagged {
-        Some(flagged) => Verdict {
-            detector: detector.to_owned(),
-            flagged,
-            ..Verdict::default()
-        },
-        None => Verdict::none(detector, ScanStatus::Error, "it does not say what it found"),
-    }
+    let unsaid = "it does not say what it found";
+    flagged.map_or_else(
+        || Verdict::none(detector, ScanStatus::Error, unsaid),
+        |it| Verdict::of(detector, it),
+    )
 }
 
 fn name(analyzer: &str) -> &str {

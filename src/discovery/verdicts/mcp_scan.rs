@@ -6,8 +6,6 @@ use serde_json::Value;
 
 use super::said::{Detector, Run, ScanStatus, Subject, Unscanned, Verdict, add};
 use crate::discovery::fields::Fields;
-use crate::discovery::places::{Document, part};
-use crate::scenario_file::Finding;
 
 const DETECTOR: &str = "mcp-scan";
 
@@ -20,35 +18,25 @@ const OFFERED: [(&str, &str); 4] = [
 ];
 
 /// Reads `{PATH: {servers: [{name, signature: {tools: […]}, error}], issues: [{code, message, reference: [SERVER, NUMBER]}], error}}`.
-pub(super) fn read(document: &Document, findings: &mut Vec<Finding>) -> Run {
-    let mut reading = Reading {
-        document,
-        run: Run::default(),
-        at: HashMap::new(),
-        findings,
-    };
-    match document.value.as_object() {
-        Some(paths) => {
-            // It is known even where it could scan nothing.
-            reading.run.detectors.push(Detector {
-                name: DETECTOR.to_owned(),
-                ..Detector::default()
-            });
-            for (path, scanned) in paths {
-                reading.path(&part(path), scanned);
-            }
-        }
-        None => reading.wrong("", "the output of mcp-scan is an object"),
+pub(super) fn read(top: &Fields<'_>) -> Run {
+    let mut reading = Reading::default();
+    if !top.value.is_object() {
+        top.refuse("the output of mcp-scan is an object");
+        return reading.run;
+    }
+    // It is known even where it could scan nothing.
+    reading.run.detectors.push(Detector::named(DETECTOR));
+    for (_, scanned) in top.members() {
+        reading.path(&scanned);
     }
     reading.run
 }
 
 /// What is read so far.
-struct Reading<'a> {
-    document: &'a Document,
+#[derive(Default)]
+struct Reading {
     run: Run,
     at: HashMap<String, usize>,
-    findings: &'a mut Vec<Finding>,
 }
 
 /// A server and what it offers.
@@ -64,11 +52,7 @@ enum Reference {
     Offered(usize, usize),
 }
 
-impl<'a> Reading<'a> {
-    fn wrong(&mut self, pointer: &str, problem: impl AsRef<str>) {
-        self.findings.push(self.document.error(pointer, problem));
-    }
-
+impl Reading {
     fn say(&mut self, subjects: &[Subject], verdict: &Verdict) {
         for subject in subjects {
             add(&mut self.run, &mut self.at, subject, verdict.clone());
@@ -85,113 +69,70 @@ impl<'a> Reading<'a> {
         });
     }
 
-    fn path(&mut self, pointer: &str, scanned: &'a Value) {
-        let failed = error(scanned);
-        let servers = match scanned.get("servers") {
-            Some(Value::Array(servers)) => servers,
-            None | Some(Value::Null) => {
-                // A client that nobody uses here has no configuration, and nothing to scan.
-                let is_failure = scanned.pointer("/error/is_failure") != Some(&Value::Bool(false));
-                if is_failure {
-                    let why = failed.as_deref().unwrap_or("its servers were not read");
-                    self.fail(None, &[], why);
-                }
-                return;
+    fn path(&mut self, scanned: &Fields<'_>) {
+        let failed = error(scanned.value);
+        let Some(servers) = scanned.optional_list("servers") else {
+            // A client that nobody uses here has no configuration, and nothing to scan.
+            let is_failure =
+                scanned.value.pointer("/error/is_failure") != Some(&Value::Bool(false));
+            let is_missing = scanned.get("servers").is_none_or(Value::is_null);
+            if is_failure && is_missing {
+                let why = failed.as_deref().unwrap_or("its servers were not read");
+                self.fail(None, &[], why);
             }
-            Some(_) => {
-                return self.wrong(&format!("{pointer}/servers"), "`servers` must be a list");
-            }
+            return;
         };
-        let mut read = Vec::with_capacity(servers.len());
-        for (index, server) in servers.iter().enumerate() {
-            let here = format!("{pointer}/servers{}", part(index));
-            read.push(self.server(&here, server, failed.as_deref()));
-        }
+        let servers = servers.items();
+        let servers = servers.iter().map(|it| self.server(it, failed.as_deref()));
+        let servers: Vec<Server<'_>> = servers.collect();
         if let Some(why) = &failed {
             self.fail(None, &[], why);
         }
-        match scanned.get("issues") {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(issues)) => {
-                for (index, issue) in issues.iter().enumerate() {
-                    let here = format!("{pointer}/issues{}", part(index));
-                    self.issue(&here, issue, &read);
-                }
-            }
-            Some(_) => self.wrong(&format!("{pointer}/issues"), "`issues` must be a list"),
+        let issues = scanned.optional_list("issues").map(|it| it.items());
+        for issue in issues.unwrap_or_default() {
+            self.issue(&issue, &servers);
         }
     }
 
-    fn server(&mut self, pointer: &str, server: &'a Value, failed: Option<&str>) -> Server<'a> {
-        let fields = Fields::new(self.document, server);
-        let name = fields.text(pointer, "name", self.findings);
-        let name = name.unwrap_or_default();
-        let why = failed.map(str::to_owned).or_else(|| error(server));
+    fn server<'a>(&mut self, server: &Fields<'a>, failed: Option<&str>) -> Server<'a> {
+        let name = server.text("name").unwrap_or_default();
+        let why = failed.map(str::to_owned).or_else(|| error(server.value));
         let mut offers = Vec::new();
-        let is_known = match server.get("signature") {
-            None | Some(Value::Null) => false,
-            Some(Value::Object(signature)) => {
-                for (kind, key) in OFFERED {
-                    let here = format!("{pointer}/signature/{key}");
-                    let items = match signature.get(key) {
-                        None | Some(Value::Null) => continue,
-                        Some(Value::Array(items)) => items,
-                        Some(_) => {
-                            self.wrong(&here, format!("`{key}` must be a list"));
-                            continue;
-                        }
-                    };
-                    for (index, item) in items.iter().enumerate() {
-                        let here = format!("{here}{}", part(index));
-                        let fields = Fields::new(self.document, item);
-                        // What has no name has its number all the same.
-                        let own = fields.text(&here, "name", self.findings);
-                        offers.push(Subject::of(Some(name), kind, own.unwrap_or_default()));
-                    }
-                }
-                true
+        let signature = server.member("signature").filter(|it| !it.value.is_null());
+        let is_known = signature.as_ref().is_some_and(|it| it.value.is_object());
+        match &signature {
+            Some(it) if !is_known => it.refuse("`signature` must be an object"),
+            _ => {}
+        }
+        for (kind, key) in OFFERED {
+            let items = signature.as_ref().and_then(|it| it.optional_list(key));
+            for item in items.map(|it| it.items()).unwrap_or_default() {
+                // What has no name has its number all the same.
+                let own = item.text("name").unwrap_or_default();
+                offers.push(Subject::of(Some(name), kind, own));
             }
-            Some(_) => {
-                self.wrong(
-                    &format!("{pointer}/signature"),
-                    "`signature` must be an object",
-                );
-                false
-            }
-        };
+        }
         match why {
             Some(why) => self.fail(Some(name), &offers, &why),
-            None if is_known => self.say(
-                &offers,
-                &Verdict {
-                    detector: DETECTOR.to_owned(),
-                    ..Verdict::default()
-                },
-            ),
+            None if is_known => self.say(&offers, &Verdict::of(DETECTOR, false)),
             None => self.fail(Some(name), &[], "nothing is known of what it offers"),
         }
         Server { name, offers }
     }
 
-    fn issue(&mut self, pointer: &str, issue: &Value, servers: &[Server<'_>]) {
-        let fields = Fields::new(self.document, issue);
-        let Some(code) = fields.text(pointer, "code", self.findings) else {
+    fn issue(&mut self, issue: &Fields<'_>, servers: &[Server<'_>]) {
+        let Some(code) = issue.text("code") else {
             return;
         };
-        let message = fields.optional_text(pointer, "message", self.findings);
-        let message = message.unwrap_or(code);
+        let message = issue.optional_text("message").unwrap_or(code);
         let Some(reference) = reference(issue.get("reference")) else {
             let problem =
                 "`reference` must be the numbers of a server and of what it offers, or null";
-            return self.wrong(&format!("{pointer}/reference"), problem);
+            return issue.error("reference", problem);
         };
         // Codes with an X tell that something could not be scanned.
         let is_failure = code.starts_with('X');
-        let flagged = Verdict {
-            detector: DETECTOR.to_owned(),
-            flagged: true,
-            ..Verdict::default()
-        };
+        let flagged = Verdict::of(DETECTOR, true);
         let of = |number: usize, all: usize| {
             format!("{code} refers to number {number}, counted from 0, of {all}: {message}")
         };

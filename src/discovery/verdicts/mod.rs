@@ -8,12 +8,13 @@ mod sarif;
 
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::{Fields, read_whole};
 use super::places::Document;
 use crate::scenario_file::Finding;
 use crate::scenario_file::measured::VerdictForm as Form;
 
 pub use ours::json_schema;
+pub(super) use said::is_malicious;
 pub use said::{Detector, Entry, Run, ScanStatus, Unscanned, Verdict};
 
 /// Which form a document has; `None` where it is none that is known.
@@ -63,20 +64,14 @@ pub fn read(document: &Document, form: Option<Form>) -> Result<Run, Vec<Finding>
         let problem = "`format_version` must be 2, or be left out for the first form";
         return Err(vec![document.error("/format_version", problem)]);
     }
-    // Of a key that is there twice, nobody knows which is meant.
-    let mut findings = document.doubled_keys();
-    let top = Fields::new(document, &document.value);
-    let mut run = match form {
-        Form::V1 => ours::first(top, &mut findings),
-        Form::V2 => ours::second(top, &mut findings),
-        Form::Cisco => cisco::read(document, &mut findings),
-        Form::McpScan => mcp_scan::read(document, &mut findings),
-        Form::Sarif => sarif::read(top, &mut findings),
+    let read: fn(&Fields<'_>) -> Run = match form {
+        Form::V1 => ours::first,
+        Form::V2 => ours::second,
+        Form::Cisco => cisco::read,
+        Form::McpScan => mcp_scan::read,
+        Form::Sarif => sarif::read,
     };
-    run.path.clone_from(&document.path);
-    if findings.is_empty() {
-        Ok(run)
-    } else {
-        Err(findings)
-    }
+    let run = read_whole(document, |top| Some(read(top)))?;
+    let path = document.path.clone();
+    Ok(Run { path, ..run })
 }

@@ -2,48 +2,30 @@
 
 use serde_json::{Value, json};
 
-use super::said::{Detector, Entry, Run, ScanStatus, Verdict};
+use super::said::{Detector, Entry, Run, ScanStatus, Verdict, is_malicious};
 use crate::discovery::fields::Fields;
-use crate::discovery::places::part;
-use crate::scenario_file::Finding;
 
 /// Reads v1: `{corpus_version?, detectors, entries: [{id, label, category, verdicts: [{detector, flagged, …}]}]}`.
-pub(super) fn first(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
-    let mut run = Run {
-        corpus_version: version(top, findings),
-        ..Run::default()
-    };
-    for name in top
-        .get("detectors")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+pub(super) fn first(top: &Fields<'_>) -> Run {
+    let mut run = run(top);
+    let detectors = top.get("detectors").and_then(Value::as_array);
+    for name in detectors.into_iter().flatten() {
         if let Some(name) = name.as_str().or_else(|| name.get("name")?.as_str()) {
-            run.detectors.push(Detector {
-                name: name.to_owned(),
-                ..Detector::default()
-            });
+            run.detectors.push(Detector::named(name));
         }
     }
-    for (pointer, fields) in entries(top, findings) {
-        let Some(mut entry) = entry(&pointer, fields, findings) else {
+    for fields in entries(top) {
+        let Some(mut entry) = entry(&fields) else {
             continue;
         };
-        if let Some(items) = fields.list(&pointer, "verdicts", findings) {
-            for (pointer, fields) in items.objects(top.document, "a verdict", findings) {
-                let Some(detector) = fields.text(&pointer, "detector", findings) else {
-                    continue;
-                };
-                if let Some(verdict) = verdict(detector, &pointer, fields, findings) {
-                    if run.detectors.iter().all(|it| it.name != detector) {
-                        run.detectors.push(Detector {
-                            name: detector.to_owned(),
-                            ..Detector::default()
-                        });
-                    }
-                    entry.verdicts.push(verdict);
-                }
+        let verdicts = fields.list("verdicts").map(|it| it.objects("a verdict"));
+        for fields in verdicts.unwrap_or_default() {
+            let Some(detector) = fields.text("detector") else {
+                continue;
+            };
+            if let Some(verdict) = verdict(detector, &fields) {
+                run.add_detector(Detector::named(detector));
+                entry.verdicts.push(verdict);
             }
         }
         run.entries.push(entry);
@@ -52,32 +34,25 @@ pub(super) fn first(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
 }
 
 /// Reads v2: `{format_version: 2, corpus_version?, detector: {name, version?, …}, run?, entries: [{id, status, flagged, score?, …}]}`.
-pub(super) fn second(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
-    let mut run = Run {
-        corpus_version: version(top, findings),
-        ..Run::default()
-    };
-    let known = Known::new();
-    known.hold(top, findings);
-    let empty = Value::Null;
-    let detector = Fields::new(top.document, top.get("detector").unwrap_or(&empty));
-    let Some(name) = detector.text("/detector", "name", findings) else {
+pub(super) fn second(top: &Fields<'_>) -> Run {
+    let mut run = run(top);
+    refuse_unknown(top);
+    let detector = top.member_or_null("detector");
+    let Some(name) = detector.text("name") else {
         return run;
     };
-    let version = detector.optional_text("/detector", "version", findings);
-    let threshold = detector.optional_number("/detector", "threshold", findings);
+    let version = detector.optional_text("version");
+    let threshold = detector.optional_number("threshold");
     run.detectors.push(Detector {
-        name: name.to_owned(),
         version: version.map(str::to_owned),
         threshold: threshold.map(|it| it.to_string()),
+        ..Detector::named(name)
     });
-    for (pointer, fields) in entries(top, findings) {
-        let Some(mut entry) = entry(&pointer, fields, findings) else {
+    for fields in entries(top) {
+        let Some(mut entry) = entry(&fields) else {
             continue;
         };
-        entry
-            .verdicts
-            .extend(verdict(name, &pointer, fields, findings));
+        entry.verdicts.extend(verdict(name, &fields));
         run.entries.push(entry);
     }
     run.doubts
@@ -111,83 +86,48 @@ fn contrary(entries: &[Entry], detector: &str, threshold: f64) -> Option<String>
     ))
 }
 
-fn version(top: Fields<'_>, findings: &mut Vec<Finding>) -> Option<String> {
-    let version = top.optional_text("", "corpus_version", findings);
-    version.map(str::to_owned)
+fn run(top: &Fields<'_>) -> Run {
+    Run {
+        corpus_version: top.optional_text("corpus_version").map(str::to_owned),
+        ..Run::default()
+    }
 }
 
-fn entries<'a>(top: Fields<'a>, findings: &mut Vec<Finding>) -> Vec<(String, Fields<'a>)> {
-    let items = top.list("", "entries", findings);
-    let entries = items.map(|it| it.objects(top.document, "an entry", findings));
+fn entries<'a>(top: &Fields<'a>) -> Vec<Fields<'a>> {
+    let entries = top.list("entries").map(|it| it.objects("an entry"));
     entries.unwrap_or_default()
 }
 
-fn entry(pointer: &str, fields: Fields<'_>, findings: &mut Vec<Finding>) -> Option<Entry> {
-    let id = fields.text(pointer, "id", findings)?;
+fn entry(fields: &Fields<'_>) -> Option<Entry> {
+    let id = fields.text("id")?;
+    let label = fields.optional_text("label");
     Some(Entry {
         id: id.to_owned(),
-        malicious: label(pointer, fields, findings),
-        category: fields
-            .optional_text(pointer, "category", findings)
-            .map(str::to_owned),
+        malicious: label.and_then(|it| is_malicious(fields, it)),
+        category: fields.optional_text("category").map(str::to_owned),
         ..Entry::default()
     })
 }
 
-/// Whether an entry is malicious, where it says so.
-pub(in crate::discovery) fn label(
-    pointer: &str,
-    fields: Fields<'_>,
-    findings: &mut Vec<Finding>,
-) -> Option<bool> {
-    match fields.optional_text(pointer, "label", findings)? {
-        "malicious" => Some(true),
-        "benign" => Some(false),
-        other => {
-            let problem = format!("`label` must be `malicious` or `benign`, not `{other}`");
-            findings.push(fields.document.error(&format!("{pointer}/label"), problem));
-            None
-        }
-    }
-}
-
-fn verdict(
-    detector: &str,
-    pointer: &str,
-    fields: Fields<'_>,
-    findings: &mut Vec<Finding>,
-) -> Option<Verdict> {
-    let status = match fields.optional_text(pointer, "status", findings) {
-        None => ScanStatus::Ok,
-        Some(name) => {
-            let Some(status) = ScanStatus::named(name) else {
-                let problem =
-                    format!("`status` must be `ok`, `error`, `timeout` or `skipped`, not `{name}`");
-                let here = format!("{pointer}/status");
-                findings.push(fields.document.error(&here, problem));
-                return None;
-            };
-            status
-        }
+fn verdict(detector: &str, fields: &Fields<'_>) -> Option<Verdict> {
+    let name = fields.optional_text("status").unwrap_or("ok");
+    let Some(status) = ScanStatus::named(name) else {
+        let problem =
+            format!("`status` must be `ok`, `error`, `timeout` or `skipped`, not `{name}`");
+        fields.error("status", problem);
+        return None;
     };
     let flagged = fields.get("flagged").and_then(Value::as_bool);
     if flagged.is_none() && status == ScanStatus::Ok {
-        let problem = "`flagged` must be true or false";
-        findings.push(
-            fields
-                .document
-                .error(&format!("{pointer}/flagged"), problem),
-        );
+        fields.error("flagged", "`flagged` must be true or false");
         return None;
     }
-    let reason = fields.optional_text(pointer, "reason", findings);
+    let reason = fields.optional_text("reason").unwrap_or_default();
     Some(Verdict {
-        detector: detector.to_owned(),
-        status,
-        reason: reason.unwrap_or_default().to_owned(),
         flagged: flagged.unwrap_or(false),
         // -0 is 0.
-        score: (fields.optional_number(pointer, "score", findings)).map(|it| it + 0.0),
+        score: fields.optional_number("score").map(|it| it + 0.0),
+        ..Verdict::none(detector, status, reason)
     })
 }
 
@@ -270,50 +210,24 @@ pub fn json_schema() -> Value {
     })
 }
 
-/// The schema, for the keys that it knows.
-pub(super) struct Known(Value);
-
-impl Known {
-    pub(super) fn new() -> Self {
-        Self(json_schema())
-    }
-
-    /// Refuses keys that the schema does not know: what a misspelt `status` says would be lost.
-    pub(super) fn hold(&self, top: Fields<'_>, findings: &mut Vec<Finding>) {
-        let keys = |of: &str| -> Vec<&str> {
-            let known = self.0.pointer(of).and_then(Value::as_object);
-            let known = known.into_iter().flat_map(|it| it.keys());
-            known.map(String::as_str).collect()
-        };
-        top.refuse_unknown("", &keys("/properties"), findings);
-        for part in ["detector", "run"] {
-            if let Some(value) = top.get(part) {
-                let fields = Fields::new(top.document, value);
-                let known = keys(&format!("/properties/{part}/properties"));
-                fields.refuse_unknown(&format!("/{part}"), &known, findings);
-            }
+/// Refuses keys that the schema does not have.
+fn refuse_unknown(top: &Fields<'_>) {
+    let schema = json_schema();
+    let refuse = |fields: &Fields<'_>, of: &str| {
+        let known = schema.pointer(of).and_then(Value::as_object);
+        let known = known.into_iter().flat_map(|it| it.keys());
+        fields.refuse_unknown(&known.map(String::as_str).collect::<Vec<_>>());
+    };
+    refuse(top, "/properties");
+    for part in ["detector", "run"] {
+        if let Some(fields) = top.member(part) {
+            refuse(&fields, &format!("/properties/{part}/properties"));
         }
-        let (entry, detection) = (
-            keys("/$defs/entry/properties"),
-            keys("/$defs/detection/properties"),
-        );
-        let list = |of: Option<&'_ Value>| of.and_then(Value::as_array).map_or(0, Vec::len);
-        let entries = top.get("entries");
-        for at in 0..list(entries) {
-            let Some(value) = entries.and_then(|it| it.get(at)) else {
-                continue;
-            };
-            let pointer = format!("/entries{}", part(at));
-            let fields = Fields::new(top.document, value);
-            fields.refuse_unknown(&pointer, &entry, findings);
-            let detections = fields.get("detections");
-            for at in 0..list(detections) {
-                if let Some(value) = detections.and_then(|it| it.get(at)) {
-                    let pointer = format!("{pointer}/detections{}", part(at));
-                    let fields = Fields::new(top.document, value);
-                    fields.refuse_unknown(&pointer, &detection, findings);
-                }
-            }
+    }
+    for entry in top.items_of("entries") {
+        refuse(&entry, "/$defs/entry/properties");
+        for detection in entry.items_of("detections") {
+            refuse(&detection, "/$defs/detection/properties");
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::discovery::fields::Fields;
+
 /// What was said in one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
@@ -78,7 +80,34 @@ pub enum ScanStatus {
     Skipped,
 }
 
+impl Detector {
+    pub(super) fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Run {
+    /// Adds a detector, unless it is known by its name.
+    pub(super) fn add_detector(&mut self, detector: Detector) {
+        if self.detectors.iter().all(|it| it.name != detector.name) {
+            self.detectors.push(detector);
+        }
+    }
+}
+
 impl Verdict {
+    /// What a detector says that has judged.
+    pub(super) fn of(detector: &str, flagged: bool) -> Self {
+        Self {
+            detector: detector.to_owned(),
+            flagged,
+            ..Self::default()
+        }
+    }
+
     /// That a detector came to no verdict.
     pub(super) fn none(detector: &str, status: ScanStatus, reason: impl Into<String>) -> Self {
         Self {
@@ -149,13 +178,7 @@ pub(super) fn add(
         });
         run.entries.len() - 1
     });
-    let known = run.detectors.iter().any(|it| it.name == verdict.detector);
-    if !known {
-        run.detectors.push(Detector {
-            name: verdict.detector.clone(),
-            ..Detector::default()
-        });
-    }
+    run.add_detector(Detector::named(&verdict.detector));
     let verdicts = &mut run.entries[index].verdicts;
     // Several findings about one subject are one verdict.
     match verdicts
@@ -170,5 +193,18 @@ pub(super) fn add(
             }
         }
         None => verdicts.push(verdict),
+    }
+}
+
+/// Whether a label says that an entry is malicious; a label that nobody knows is a finding.
+pub(in crate::discovery) fn is_malicious(entry: &Fields<'_>, label: &str) -> Option<bool> {
+    match label {
+        "malicious" => Some(true),
+        "benign" => Some(false),
+        other => {
+            let problem = format!("`label` must be `malicious` or `benign`, not `{other}`");
+            entry.error("label", problem);
+            None
+        }
     }
 }

@@ -9,67 +9,56 @@ use serde_json::Value;
 
 use super::said::{Detector, Run, ScanStatus, Subject, Verdict, add};
 use crate::discovery::fields::Fields;
-use crate::discovery::places::part;
-use crate::scenario_file::Finding;
 
 /// Reads `{runs: [{tool: {driver: {name, version}}, invocations, results: [{kind, level, locations, baselineState}]}]}`. An entry is named by the
 /// logical name of a place, else by its file.
-pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
+pub(super) fn read(top: &Fields<'_>) -> Run {
     let mut run = Run {
         lists_findings_only: true,
         ..Run::default()
     };
     let mut at = HashMap::new();
-    let Some(items) = top.list("", "runs", findings) else {
-        return run;
-    };
-    for (pointer, fields) in items.objects(top.document, "a run", findings) {
+    let runs = top.list("runs").map(|it| it.objects("a run"));
+    for fields in runs.unwrap_or_default() {
         let driver = fields.get("tool").and_then(|it| it.get("driver"));
-        let name = driver.and_then(|it| it.get("name")?.as_str());
-        let Some(name) = name else {
-            let here = format!("{pointer}/tool");
-            findings.push(top.document.error(&here, "`tool.driver.name` is missing"));
+        let Some(name) = driver.and_then(|it| it.get("name")?.as_str()) else {
+            fields.error("tool", "`tool.driver.name` is missing");
             continue;
         };
         let version = driver.and_then(|it| it.get("version")?.as_str());
         // Its runs over several servers are one run over all of them.
-        if run.detectors.iter().all(|it| it.name != name) {
-            run.detectors.push(Detector {
-                name: name.to_owned(),
-                version: version.map(str::to_owned),
-                threshold: None,
-            });
-        }
-        let elsewhere = fields.get("externalPropertyFileReferences");
-        let elsewhere = elsewhere.and_then(|it| it.get("results")?.as_array());
-        if elsewhere.is_some_and(|it| !it.is_empty()) {
-            let problem =
-                "further results are in other files, which are not read: put them into this one";
-            let here = format!("{pointer}/externalPropertyFileReferences/results");
-            findings.push(top.document.error(&here, problem));
+        run.add_detector(Detector {
+            version: version.map(str::to_owned),
+            ..Detector::named(name)
+        });
+        let elsewhere = fields.member("externalPropertyFileReferences");
+        let elsewhere = elsewhere.and_then(|it| it.member("results"));
+        if let Some(results) = elsewhere.filter(|it| !it.items().is_empty()) {
+            results.refuse(
+                "further results are in other files, which are not read: put them into this one",
+            );
             continue;
         }
         let quiet = QuietRules::of(driver);
         if fields.get("results").is_some_and(Value::is_null) {
-            let problem = "`results` is null: the scan did not run";
-            findings.push(top.document.error(&format!("{pointer}/results"), problem));
+            fields.error("results", "`results` is null: the scan did not run");
             continue;
         }
-        let Some(results) = fields.list(&pointer, "results", findings) else {
+        let Some(results) = fields.list("results") else {
             continue;
         };
         let (mut found, mut suppressed) = (0, 0);
         let mut undecided = Vec::new();
-        for (pointer, result) in results.objects(top.document, "a result", findings) {
-            check_kind(&pointer, result, findings);
-            let mut verdict = verdict(name, result, &quiet);
+        for result in results.objects("a result") {
+            check_kind(&result);
+            let mut verdict = verdict(name, &result, &quiet);
             found += usize::from(verdict.flagged);
-            if verdict.flagged && is_suppressed(result) {
+            if verdict.flagged && is_suppressed(&result) {
                 suppressed += 1;
                 verdict.flagged = false;
             }
-            for subject in subjects(&pointer, result, findings) {
-                match open(result) {
+            for subject in subjects(&result) {
+                match open(&result) {
                     None => add(&mut run, &mut at, &subject, verdict.clone()),
                     Some(kind) => undecided.push((subject, kind)),
                 }
@@ -92,7 +81,7 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
                 "{name}: suppressed results do not count as alarms: {suppressed} of {found}"
             ));
         }
-        for (subject, verdict) in ended(&pointer, fields, name, found, findings) {
+        for (subject, verdict) in ended(&fields, name, found) {
             add(&mut run, &mut at, &subject, verdict);
         }
     }
@@ -122,7 +111,7 @@ impl<'a> QuietRules<'a> {
     }
 
     /// Whether a result without a level of its own is of such a rule.
-    fn have(&self, result: Fields<'_>) -> bool {
+    fn have(&self, result: &Fields<'_>) -> bool {
         let rule = result.get("rule");
         let index = result.get("ruleIndex").or_else(|| rule?.get("index"));
         let id = result.get("ruleId").or_else(|| rule?.get("id"));
@@ -146,18 +135,18 @@ const KINDS: [&str; 6] = [
 ];
 
 /// Refuses a kind that nobody knows: it may be an alarm.
-fn check_kind(pointer: &str, result: Fields<'_>, findings: &mut Vec<Finding>) {
-    let Some(kind) = result.optional_text(pointer, "kind", findings) else {
-        return;
-    };
-    if !KINDS.contains(&kind) {
+fn check_kind(result: &Fields<'_>) {
+    let kind = result.optional_text("kind");
+    if let Some(kind) = kind.filter(|it| !KINDS.contains(it)) {
         let known = KINDS.join(", ");
-        let problem = format!("`kind` is one of {known}, and not `{kind}`");
-        findings.push(result.document.error(&format!("{pointer}/kind"), problem));
+        result.error(
+            "kind",
+            format!("`kind` is one of {known}, and not `{kind}`"),
+        );
     }
 }
 
-fn verdict(detector: &str, result: Fields<'_>, quiet: &QuietRules<'_>) -> Verdict {
+fn verdict(detector: &str, result: &Fields<'_>, quiet: &QuietRules<'_>) -> Verdict {
     let text = |key: &str| result.get(key).and_then(Value::as_str);
     // Something that was found before, and is gone.
     let is_gone = text("baselineState") == Some("absent");
@@ -166,21 +155,17 @@ fn verdict(detector: &str, result: Fields<'_>, quiet: &QuietRules<'_>) -> Verdic
         Some(level) => level == "none",
         None => quiet.have(result),
     };
-    Verdict {
-        detector: detector.to_owned(),
-        flagged: is_fail && !is_quiet && !is_gone,
-        ..Verdict::default()
-    }
+    Verdict::of(detector, is_fail && !is_quiet && !is_gone)
 }
 
 /// The kind of a result that is no decision: too little was known (`open`), or a person has to look at it (`review`).
-fn open(result: Fields<'_>) -> Option<&str> {
+fn open<'a>(result: &Fields<'a>) -> Option<&'a str> {
     let kind = result.get("kind").and_then(Value::as_str);
     kind.filter(|it| matches!(*it, "open" | "review"))
 }
 
 /// Whether somebody has said that a result is none, and nobody still has to agree.
-fn is_suppressed(result: Fields<'_>) -> bool {
+fn is_suppressed(result: &Fields<'_>) -> bool {
     let all = result.get("suppressions").and_then(Value::as_array);
     all.is_some_and(|all| {
         let accepted = |it: &Value| match it.get("status") {
@@ -192,19 +177,17 @@ fn is_suppressed(result: Fields<'_>) -> bool {
 }
 
 /// What a result is about: it may be about several, a place for each.
-fn subjects(pointer: &str, result: Fields<'_>, findings: &mut Vec<Finding>) -> Vec<Subject> {
+fn subjects(result: &Fields<'_>) -> Vec<Subject> {
     let mut subjects = Vec::new();
-    let locations = result.get("locations").and_then(Value::as_array);
+    let locations = result.items_of("locations");
     let problem = "nothing says which tool this is about: a logical location or a file";
-    if locations.is_none_or(Vec::is_empty) {
-        findings.push(result.document.error(pointer, problem));
+    if locations.is_empty() {
+        result.refuse(problem);
     }
-    for (index, location) in locations.into_iter().flatten().enumerate() {
-        if let Some(id) = id(location) {
-            subjects.push(Subject::tool(id));
-        } else {
-            let here = format!("{pointer}/locations{}", part(index));
-            findings.push(result.document.error(&here, problem));
+    for location in locations {
+        match id(location.value) {
+            Some(id) => subjects.push(Subject::tool(id)),
+            None => location.refuse(problem),
         }
     }
     subjects
@@ -218,48 +201,38 @@ fn id(location: &Value) -> Option<String> {
 }
 
 /// Whether a run came to its end; where it did not as a whole, that is a finding, and where it did not with single tools, these are answered.
-fn ended(
-    pointer: &str,
-    run: Fields<'_>,
-    detector: &str,
-    found: usize,
-    findings: &mut Vec<Finding>,
-) -> Vec<(Subject, Verdict)> {
+fn ended(run: &Fields<'_>, detector: &str, found: usize) -> Vec<(Subject, Verdict)> {
     let mut failed = Vec::new();
-    let invocations = run.get("invocations").and_then(Value::as_array);
-    let invocations = invocations.map(Vec::as_slice).unwrap_or_default();
-    let results = run.get("results").and_then(Value::as_array);
-    if invocations.is_empty() && results.is_none_or(Vec::is_empty) {
-        let problem = "nothing is listed, and nothing says that the scan has run: `invocations` with `executionSuccessful` would";
-        findings.push(run.document.error(pointer, problem));
+    let invocations = run.items_of("invocations");
+    if invocations.is_empty() && run.items_of("results").is_empty() {
+        run.refuse(
+            "nothing is listed, and nothing says that the scan has run: `invocations` with `executionSuccessful` would",
+        );
     }
-    for (index, invocation) in invocations.iter().enumerate() {
-        let pointer = format!("{pointer}/invocations{}", part(index));
-        if let Some((key, why)) = cut_short(invocation, found) {
-            let here = format!("{pointer}/{key}");
+    for invocation in invocations {
+        if let Some((key, why)) = cut_short(invocation.value, found) {
             let problem = format!(
                 "the scan did not come to its end, so that what is not listed may be anything: {why}"
             );
-            findings.push(run.document.error(&here, problem));
+            invocation.error(key, problem);
         }
-        for list in [
+        for key in [
             "toolExecutionNotifications",
             "toolConfigurationNotifications",
         ] {
-            let notes = invocation.get(list).and_then(Value::as_array);
-            for (index, note) in notes.into_iter().flatten().enumerate() {
+            for note in invocation.items_of(key) {
                 if note.get("level").and_then(Value::as_str) != Some("error") {
                     continue;
                 }
-                let message = note.pointer("/message/text").and_then(Value::as_str);
+                let message = note.value.pointer("/message/text").and_then(Value::as_str);
                 let message = message.unwrap_or("it says no more");
                 let places = note.get("locations").and_then(Value::as_array);
                 let ids = places.into_iter().flatten().filter_map(id);
                 let ids: Vec<String> = ids.collect();
                 if ids.is_empty() {
-                    let here = format!("{pointer}/{list}{}", part(index));
-                    let problem = format!("something kept the scan from being whole: {message}");
-                    findings.push(run.document.error(&here, problem));
+                    note.refuse(format!(
+                        "something kept the scan from being whole: {message}"
+                    ));
                 }
                 let none = Verdict::none(detector, ScanStatus::Error, message);
                 let each = ids.into_iter().map(Subject::tool);

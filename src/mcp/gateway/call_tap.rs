@@ -11,15 +11,15 @@ use serde_json::Value;
 use super::again::{Again, Asker, Read};
 use super::passed_on::SentHeaders;
 use super::place::{GATEWAY_ERROR, error};
-use crate::digits;
-use crate::json;
 use crate::mcp::request::outcome;
-use crate::mcp::wire::{Message, Reply, key, read_bytes};
+use crate::mcp::target::setup_error;
+use crate::mcp::wire::{Message, Reply, Wire, key, read_bytes};
 use crate::model::Object;
 use crate::model::catalogue::ClientAnswer;
 use crate::model::trajectory::Outcome;
 use crate::model::upstream::{Header, PassedOn};
 use crate::run::{CallRecorder, PendingCall, SetupError};
+use crate::{digits, json};
 
 /// The calls of one server.
 #[derive(Debug)]
@@ -273,7 +273,14 @@ impl CallTap {
         }
     }
 
-    /// The server cannot be used any more.
+    /// The server cannot be used any more; returns why, as it is told.
+    pub(super) fn lose(&self, why: &str) -> String {
+        let problem = setup_error(&self.server, why, &Wire::default(), Vec::new());
+        self.lost(problem.clone());
+        problem.message
+    }
+
+    /// The same of what is a whole error by itself.
     pub(super) fn lost(&self, problem: SetupError) {
         self.recorder.lost(problem);
     }

@@ -31,9 +31,9 @@ use crate::mcp::http::LONGEST_BODY;
 use crate::mcp::legacy::{self, Inbox, Outbox};
 use crate::mcp::request::outcome;
 use crate::mcp::session::{Listing, METHOD_NOT_FOUND};
-use crate::mcp::target::{no_answer, setup_error};
+use crate::mcp::target::no_answer;
 use crate::mcp::transport_error::root;
-use crate::mcp::wire::{Message, Reply, Wire, read};
+use crate::mcp::wire::{Message, Reply, read};
 use crate::model::Object;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::trajectory::{FailureKind, Outcome};
@@ -89,10 +89,10 @@ impl Launcher {
             Method::POST => self.post(request).await,
             Method::GET => self.get(request.headers()),
             Method::DELETE => self.delete(request.headers()).await,
-            _ => Err(Refusal {
-                status: StatusCode::METHOD_NOT_ALLOWED,
-                message: "the endpoint takes POST, GET and DELETE".to_owned(),
-            }),
+            _ => Err(Refusal::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "the endpoint takes POST, GET and DELETE",
+            )),
         }
     }
 
@@ -186,14 +186,12 @@ impl Launcher {
                 problem.message
             })
         };
-        let proven = tokio::select! {
-            proven = piped.proven.get_or_init(|| proving) => proven.clone(),
-            () = self.stop.cancelled() => Err("the run has ended".to_owned()),
-        };
-        proven.map_err(|message| Refusal {
-            status: StatusCode::BAD_GATEWAY,
-            message,
-        })
+        let proven = piped.proven.get_or_init(|| proving);
+        let proven = self.stop.run_until_cancelled(proven).await.cloned();
+        let ended = || Err("the run has ended".to_owned());
+        proven
+            .unwrap_or_else(ended)
+            .map_err(|message| Refusal::new(StatusCode::BAD_GATEWAY, message))
     }
 
     /// The answer as JSON where nothing comes before it, else as a stream of events.
@@ -259,18 +257,10 @@ impl Launcher {
             Source::Child(command) => Piped::start(command, id, tap),
             Source::Sse { url, headers } => match self.open(url, headers).await {
                 Ok(ends) => Ok(over_stream(ends, id, tap)),
-                Err(why) => {
-                    let server = &self.tap.server;
-                    let problem = setup_error(server, &why, &Wire::default(), Vec::new());
-                    self.tap.lost(problem.clone());
-                    Err(problem.message)
-                }
+                Err(why) => Err(self.tap.lose(&why)),
             },
         };
-        let piped = piped.map_err(|message| Refusal {
-            status: StatusCode::BAD_GATEWAY,
-            message,
-        })?;
+        let piped = piped.map_err(|message| Refusal::new(StatusCode::BAD_GATEWAY, message))?;
         self.sessions
             .lock()
             .insert(piped.id.clone(), Arc::clone(&piped));
@@ -295,10 +285,7 @@ impl Launcher {
             .lock()
             .get(id)
             .cloned()
-            .ok_or_else(|| Refusal {
-                status: StatusCode::NOT_FOUND,
-                message: "there is no such session".to_owned(),
-            })
+            .ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such session"))
     }
 
     fn forget(&self, id: &str) {
@@ -378,10 +365,7 @@ impl Asking {
 }
 
 fn bad(message: &str) -> Refusal {
-    Refusal {
-        status: StatusCode::BAD_REQUEST,
-        message: message.to_owned(),
-    }
+    Refusal::new(StatusCode::BAD_REQUEST, message)
 }
 
 /// A session of an agent, as we use it.

@@ -142,14 +142,8 @@ async fn stand(
     asks: Asks,
     (place, listener): (GatewayPlace, TcpListener),
 ) -> Result<Box<dyn run::Gateway>, SetupError> {
-    let Asks {
-        tools,
-        session_check,
-        ask_again,
-        sent,
-    } = asks;
-    let catalogue = Arc::new(tools.catalogue().clone());
-    tools.close().await;
+    let catalogue = Arc::new(asks.tools.catalogue().clone());
+    asks.tools.close().await;
     let address = listener.local_addr();
     let address = address.map_err(|error| SetupError::new(format!("has no address: {error}")))?;
 
@@ -159,12 +153,11 @@ async fn stand(
     let mut endpoints = Vec::new();
     let mut taps = Vec::new();
     for target in targets {
-        let again = ask_again
-            .clone()
-            .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
-        let tap = CallTap::new(&target.name, recorder.clone(), again, sent.clone());
+        let again = asks.ask_again.clone();
+        let again = again.map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
+        let tap = CallTap::new(&target.name, recorder.clone(), again, asks.sent.clone());
         taps.push(Arc::clone(&tap));
-        let behind = behind(target, &tap, &stop, session_check.clone())
+        let behind = behind(target, &tap, &stop, asks.session_check.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
@@ -257,10 +250,7 @@ fn let_in(front: &Front, headers: &HeaderMap) -> Result<(), Refusal> {
 
 /// The same for everybody who does not know the address, so that nothing can be learned by trying.
 fn nothing_here() -> Refusal {
-    Refusal {
-        status: StatusCode::NOT_FOUND,
-        message: "there is nothing here".to_owned(),
-    }
+    Refusal::new(StatusCode::NOT_FOUND, "there is nothing here")
 }
 
 fn refused(Refusal { status, message }: Refusal) -> Response<Body> {

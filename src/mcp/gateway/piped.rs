@@ -105,9 +105,7 @@ impl Piped {
         let (child, stdin, stdout) = Child::start(command).map_err(|error| {
             let what = command.program.to_string_lossy();
             let why = format!("cannot be started: `{what}`: {error}");
-            let problem = setup_error(&tap.server, &why, &Wire::default(), Vec::new());
-            tap.lost(problem.clone());
-            problem.message
+            tap.lose(&why)
         })?;
         let (piped, to_write) = Self::new(id, tap, Some(child));
         tokio::spawn(write(stdin, to_write, piped.closing.clone()));
@@ -261,9 +259,7 @@ impl Piped {
 
     /// Why a request has no answer, once the process has ended. If it was a tool call, that is the end of the run.
     pub(super) async fn ended(&self, exchange: &Exchange) -> String {
-        let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
-        let end = self.traffic.lock().end.clone();
-        let end = end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()));
+        let end = self.end_of_process().await;
         if exchange.waits() {
             exchange.end(&Outcome::failed(
                 FailureKind::Disconnected,
@@ -433,10 +429,7 @@ async fn write(
             }
         }
     };
-    tokio::select! {
-        () = writing => {}
-        () = closing.cancelled() => {}
-    }
+    closing.run_until_cancelled(writing).await;
 }
 
 /// Reads the process's stdout until it ends.
@@ -481,20 +474,13 @@ async fn post(outbox: Outbox, mut lines: mpsc::UnboundedReceiver<String>, piped:
             let message = read_message(&line);
             let sending = send(outbox.clone(), line, piped.clone(), message.clone());
             if matches!(message, Message::Request { id: Some(_), .. }) {
-                tokio::spawn(until(closing.clone(), sending));
+                tokio::spawn(closing.clone().run_until_cancelled_owned(sending));
             } else {
                 sending.await;
             }
         }
     };
-    until(closing.clone(), posting).await;
-}
-
-async fn until(closing: CancellationToken, what: impl Future<Output = ()>) {
-    tokio::select! {
-        () = what => {}
-        () = closing.cancelled() => {}
-    }
+    closing.run_until_cancelled(posting).await;
 }
 
 /// Sends one message. A request that cannot be sent is answered with the reason.
@@ -524,9 +510,8 @@ async fn send(outbox: Outbox, line: String, piped: Arc<Piped>, message: Message)
 async fn read_stream(mut inbox: Inbox, piped: Arc<Piped>) {
     let closing = piped.closing.clone();
     let why = loop {
-        let next = tokio::select! {
-            next = inbox.next() => next,
-            () = closing.cancelled() => break None,
+        let Some(next) = closing.run_until_cancelled(inbox.next()).await else {
+            break None;
         };
         match next {
             Ok(message) => match std::str::from_utf8(&message) {

@@ -27,7 +27,7 @@ use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
 use crate::mcp::events::Events;
 use crate::mcp::http::{Head, LONGEST_BODY, busy};
 use crate::mcp::request::{LOST_SESSION, outcome, too_busy};
-use crate::mcp::target::{no_answer, setup_error, with_token};
+use crate::mcp::target::{no_answer, with_token};
 use crate::mcp::transport_error::{is_unreachable, root};
 use crate::mcp::wire::{Message, NOT_UTF8, Wire, key, read_bytes};
 use crate::model::trajectory::{FailureKind, Outcome};
@@ -168,8 +168,7 @@ impl Proxy {
         // Servers without a stream of their own may answer GET so.
         let is_gone = response.status() == StatusCode::NOT_FOUND && *method == Method::POST;
         if is_gone && sessions.remove(session) {
-            let problem = setup_error(&self.tap.server, LOST_SESSION, &Wire::default(), Vec::new());
-            self.tap.lost(problem);
+            self.tap.lose(LOST_SESSION);
         }
     }
 
@@ -278,8 +277,7 @@ impl Proxy {
         let mut why = root(error);
         if is_unreachable(error) {
             why = format!("cannot be reached: {why}");
-            let problem = setup_error(&self.tap.server, &why, &Wire::default(), Vec::new());
-            self.tap.lost(problem);
+            self.tap.lose(&why);
         }
         exchange.end(&Outcome::failed(FailureKind::Transport, why.clone()));
         bad_gateway(exchange, &why)

@@ -35,10 +35,10 @@ pub(super) async fn handle(State(front): State<Front>, request: Request) -> Resp
         Method::POST => post(&front, request).await,
         Method::GET => get(&front, request.headers()),
         Method::DELETE => delete(&front, request.headers()),
-        _ => Err(Refusal {
-            status: StatusCode::METHOD_NOT_ALLOWED,
-            message: "the endpoint takes POST, GET and DELETE".to_owned(),
-        }),
+        _ => Err(Refusal::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "the endpoint takes POST, GET and DELETE",
+        )),
     };
     answered.unwrap_or_else(|refusal| refused(&refusal))
 }
@@ -120,14 +120,14 @@ fn check_version(headers: &HeaderMap, method: &str) -> Result<(), Refusal> {
     if is_known || method == "server/discover" {
         return Ok(());
     }
-    Err(Refusal {
-        status: StatusCode::BAD_REQUEST,
-        message: format!(
+    Err(Refusal::new(
+        StatusCode::BAD_REQUEST,
+        format!(
             "the protocol version `{}` is none of {}",
             String::from_utf8_lossy(version.as_bytes()),
             PROTOCOL_VERSIONS.join(", ")
         ),
-    })
+    ))
 }
 
 fn session_id(headers: &HeaderMap) -> Option<&str> {
@@ -146,17 +146,14 @@ fn known_session(front: &Front, headers: &HeaderMap) -> Result<Option<Arc<Sessio
 }
 
 pub(super) fn unknown_session() -> Refusal {
-    Refusal {
-        status: StatusCode::NOT_FOUND,
-        message: "there is no such session".to_owned(),
-    }
+    Refusal::new(StatusCode::NOT_FOUND, "there is no such session")
 }
 
 fn no_session() -> Refusal {
-    Refusal {
-        status: StatusCode::BAD_REQUEST,
-        message: "the request needs the header Mcp-Session-Id".to_owned(),
-    }
+    Refusal::new(
+        StatusCode::BAD_REQUEST,
+        "the request needs the header Mcp-Session-Id",
+    )
 }
 
 /// A response with an answer.

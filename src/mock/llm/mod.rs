@@ -85,12 +85,35 @@ impl MockLlm {
         any_host: bool,
         stop: CancellationToken,
     ) -> io::Result<Vec<LeftOver>> {
-        let Self {
-            script,
-            log,
-            redaction,
-        } = self;
-        serve(script, log, redaction, listener, max_body, any_host, stop).await
+        let front = Arc::new(Front {
+            script: self.script,
+            log: Mutex::new(self.log),
+            redaction: self.redaction,
+            failure: Mutex::default(),
+            max_body,
+            any_host,
+            answers: AtomicU64::default(),
+        });
+        let route = |dialect: &'static dyn Dialect| {
+            post(
+                move |State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap, body: Body| async move {
+                    answer(&front, dialect, &uri, &headers, body).await
+                },
+            )
+        };
+        let router = Router::new()
+            .route("/v1/messages", route(&anthropic::Messages))
+            .route("/v1/chat/completions", route(&openai_chat::ChatCompletions))
+            .route("/v1/responses", route(&openai_responses::Responses))
+            .route("/api/chat", route(&ollama::Chat))
+            .with_state(Arc::clone(&front));
+        http_server::serve(listener, router, &stop).await;
+        let failure = front.failure.lock().take();
+        if let Some(error) = failure {
+            let message = format!("the log of requests is not complete: {error}");
+            return Err(io::Error::other(message));
+        }
+        Ok(front.script.left_over())
     }
 }
 
@@ -107,47 +130,6 @@ struct Front {
     any_host: bool,
     /// How many answers were given, so that no two have the same ids.
     answers: AtomicU64,
-}
-
-/// Answers until `stop` is cancelled, and tells what of the script nobody has asked for. Requests are written to the `log`, redacted by its `redaction`.
-async fn serve(
-    script: Script,
-    log: Option<File>,
-    redaction: Redaction,
-    listener: TcpListener,
-    max_body: usize,
-    any_host: bool,
-    stop: CancellationToken,
-) -> io::Result<Vec<LeftOver>> {
-    let front = Arc::new(Front {
-        script,
-        log: Mutex::new(log),
-        redaction,
-        failure: Mutex::default(),
-        max_body,
-        any_host,
-        answers: AtomicU64::default(),
-    });
-    let route = |dialect: &'static dyn Dialect| {
-        post(
-            move |State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap, body: Body| async move {
-                answer(&front, dialect, &uri, &headers, body).await
-            },
-        )
-    };
-    let router = Router::new()
-        .route("/v1/messages", route(&anthropic::Messages))
-        .route("/v1/chat/completions", route(&openai_chat::ChatCompletions))
-        .route("/v1/responses", route(&openai_responses::Responses))
-        .route("/api/chat", route(&ollama::Chat))
-        .with_state(Arc::clone(&front));
-    http_server::serve(listener, router, &stop).await;
-    let failure = front.failure.lock().take();
-    if let Some(error) = failure {
-        let message = format!("the log of requests is not complete: {error}");
-        return Err(io::Error::other(message));
-    }
-    Ok(front.script.left_over())
 }
 
 async fn answer(

@@ -1,11 +1,10 @@
 //! Words of which a key holds one, and maps that hold one key of several.
 
+use super::section::{NO_HINT, unknown, wrong_kind};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::source::Findings;
 use crate::text::nearest::did_you_mean;
-
-use super::section::{NO_HINT, unknown, wrong_kind};
 
 /// Declares the words a key may hold, each standing for a value of a type of the model.
 macro_rules! choice {

@@ -8,7 +8,6 @@ use crate::model::rules::{
     ArgumentMatch, ArgumentRule, ErrorSign, ErrorSigns, Gate, Match, Preset, ReadRule, Responses,
     Rules, Slower, Tokens,
 };
-
 use crate::scenario_file::decode::values::{Count, Fraction, Once, Pattern, Positive, Wait, Word};
 use crate::scenario_file::decode::{
     At, Decode, NO_HINT, Named, choice, choose, one_key, only_entry, schema, section, shapes,

@@ -13,13 +13,11 @@ use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::history::latest;
 use super::reply::{self, elsewhere, frame, own_page, refused};
+use super::runs::latest;
 use super::served::{look, undecidable};
 use super::visitor::Sent;
 use crate::http_server::stream_response;
-use crate::json;
-use crate::redact;
 use crate::report::html::dashboard::{self, Home, Running, Served, Waits};
 use crate::serve::execute::{self, How};
 use crate::serve::folder::{Folder, shown};
@@ -27,7 +25,8 @@ use crate::serve::listen::{Since, event_stream, idle, last_event_id};
 use crate::serve::sessions::Visitor;
 use crate::serve::wire::case::{RunRequest, ScenarioRequest};
 use crate::serve::wire::commands::CompareRequest;
-use crate::serve::{Problem, Server, asked, commands};
+use crate::serve::{Problem, Server, commands};
+use crate::{json, redact};
 
 /// How many names of what waits are shown.
 const NEXT: usize = 5;
@@ -178,7 +177,7 @@ fn run(server: &Arc<Server>, scenario: String) -> Result<(), Problem> {
         agent_config: None,
         timeout: None,
     });
-    let prepared = asked::only(asked::prepare(request, &server.options, &folder)?)?;
+    let prepared = execute::only(execute::prepare(request, &server.options, &folder)?)?;
     let admitted = execute::admit(server, vec![prepared])?;
     let how = How {
         beside: 1,

@@ -5,9 +5,8 @@
 //! | `visitor` | who is let in, sessions, and what forms must bring |
 //! | `reply` | pages with their headers |
 //! | `home`, `served` | what runs, broke and waits; the same while it happens |
-//! | `runs`, `pending`, `history` | pages of the report |
+//! | `runs`, `pending` | pages of results that are stored, and of what waits for review |
 
-mod history;
 mod home;
 mod pending;
 mod reply;
@@ -47,10 +46,10 @@ pub(super) fn router() -> Router<Arc<Server>> {
         .route("/live", get(home::live))
         .route("/run", post(home::post_run).get(visitor::first_page))
         .route("/review", post(pending::post).get(visitor::first_page))
-        .route("/results/{id}", get(history::result))
+        .route("/results/{id}", get(runs::result))
         .route("/runs/{run}/{*page}", get(runs::get))
         .route("/pending/{*page}", get(pending::get))
-        .route("/history", get(history::all))
-        .route("/history/{*name}", get(history::of))
+        .route("/history", get(runs::all))
+        .route("/history/{*name}", get(runs::of))
         .layer(DefaultBodyLimit::max(LONGEST))
 }

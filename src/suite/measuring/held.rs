@@ -106,8 +106,6 @@ impl Once<'_> {
         let failed = |message: String, details: Vec<String>| {
             Box::new(ScenarioResult {
                 problem: Some(Problem {
-                    record: None,
-                    line: None,
                     details,
                     ..Problem::new(message)
                 }),

@@ -108,8 +108,6 @@ pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
         let message = lines.next().unwrap_or_default().to_owned();
         let details = lines.chain(rest.iter().flat_map(|it| it.lines()));
         result.problem = Some(Problem {
-            record: None,
-            line: None,
             details: details.map(str::to_owned).collect(),
             ..Problem::new(message)
         });

@@ -110,10 +110,7 @@ impl Attempt for Once<'_> {
         let held = match self.held(&measuring) {
             Ok(held) => held,
             Err(problem) => {
-                return ScenarioResult {
-                    problem: Some(problem),
-                    ..result(&run_context.redacted(self.scenario), Status::Error)
-                };
+                return run_context.unplayed(self.scenario, problem);
             }
         };
         let held = match Box::pin(self.of_other(held, run_context)).await {

@@ -124,8 +124,7 @@ pub(crate) fn place_of(
     let mut filled = |text: &Option<String>| -> Result<Option<String>, SetupError> {
         let Some(text) = text else { return Ok(None) };
         let lookup = |name: &str| addresses.lookup(name, None);
-        let (filled, used) = scenario_file::expand(text, lookup)
-            .map_err(|missing| SetupError::new(missing.to_string()))?;
+        let (filled, used) = scenario_file::expand(text, lookup)?;
         secrets.environment("search", &used);
         Ok(Some(filled))
     };
@@ -144,8 +143,7 @@ pub(crate) fn place_of(
     if let Ok(search) = search {
         for header in search.headers().filter(|it| it.contains("${")) {
             let lookup = |name: &str| addresses.lookup(name, None);
-            let (filled, used) = scenario_file::expand(header, lookup)
-                .map_err(|missing| SetupError::new(missing.to_string()))?;
+            let (filled, used) = scenario_file::expand(header, lookup)?;
             // What is sent in a header shows who asks.
             for name in &used {
                 if let Some(value) = addresses.lookup(name, None) {

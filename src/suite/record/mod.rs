@@ -265,8 +265,6 @@ fn keep(
         };
         let message = format!("not kept, because {which} failed: {}", failing.join("; "));
         outcome.problem = Some(Problem {
-            record: None,
-            line: None,
             hint: complete.then(|| "`--allow-failing` keeps it".to_owned()),
             ..Problem::new(message)
         });

@@ -257,7 +257,7 @@ pub(super) async fn web(answering: Arc<Answering>) -> Launch {
     let app = axum::Router::new().route("/mcp", axum::routing::any(answer));
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
     Launch::Http {
-        style: HttpStyle::default(),
+        style: scenario_file::servers::HttpStyle::default(),
         url,
         headers: Vec::new(),
         bearer_token: None,

@@ -9,19 +9,18 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::common::{Project, ran};
+use crate::docker::kit::{A, B, alone, containers, docker, engine, scenario, searching};
 use mcp_eval::docker::{Probe, Reached, Session, Slot};
 use mcp_eval::mcp::{Launch, Target};
 use mcp_eval::model::trajectory::Outcome;
 use mcp_eval::run::ready::{Asks, PageAnswer};
 use mcp_eval::run::{Tools, Unlisted};
 use mcp_eval::scenario_file;
-use mcp_eval::scenario_file::servers::Container;
-use mcp_eval::scenario_file::servers::HealthPage;
-use serde_json::json;
-use sha2::{Digest, Sha256};
-
-use crate::common::{Project, ran};
-use crate::docker::kit::{A, B, alone, containers, docker, engine, scenario, searching};
+use mcp_eval::scenario_file::servers::{Container, HealthPage};
 
 /// Where the engine listens that the tests use.
 fn socket() -> String {
@@ -197,7 +196,7 @@ impl Asks for McpAt {
             let target = Target {
                 name: "proxy".to_owned(),
                 launch: Launch::Http {
-                    style: HttpStyle::default(),
+                    style: scenario_file::servers::HttpStyle::default(),
                     url: self.0.clone(),
                     headers: Vec::new(),
                     bearer_token: None,

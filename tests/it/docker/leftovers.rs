@@ -7,22 +7,17 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use mcp_eval::docker::{Guard, Probe, Reached, Session, Slot};
-use mcp_eval::model::trajectory::Outcome;
-use mcp_eval::run::ready::{Asks, PageAnswer};
-use mcp_eval::run::{Together, Tools, Unlisted};
-use mcp_eval::scenario_file::servers::Container;
-use mcp_eval::scenario_file::servers::HealthPage;
-use mcp_eval::scenario_file::servers::Image;
-use mcp_eval::scenario_file::servers::Keep;
-use mcp_eval::scenario_file::servers::Ready;
-use mcp_eval::scenario_file::servers::Reset;
 use serde_json::json;
 
 use crate::common::Project;
 use crate::docker::kit::{
     A, B, alone, containers, derived, docker, engine, own, scenario, search, searching,
 };
+use mcp_eval::docker::{Guard, Probe, Reached, Session, Slot};
+use mcp_eval::model::trajectory::Outcome;
+use mcp_eval::run::ready::{Asks, PageAnswer};
+use mcp_eval::run::{Together, Tools, Unlisted};
+use mcp_eval::scenario_file::servers::{Container, HealthPage, Image, Keep, Ready, Reset};
 
 /// A run that is busy for many seconds, in the middle of it.
 struct Busy {

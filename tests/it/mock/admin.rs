@@ -2,17 +2,15 @@
 
 use std::fs;
 
-use mcp_eval::mock::{MockServer, Options};
-use mcp_eval::scenario_file::mock::AnswerBlock;
-use mcp_eval::scenario_file::mock::DeclaredServer;
-use mcp_eval::scenario_file::mock::MockReply;
-use mcp_eval::scenario_file::mock::MockResponse;
-use mcp_eval::scenario_file::mock::MockTool;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::{Piped, Served, http_client, posting, request};
 use crate::common::Project;
+use mcp_eval::mock::{MockServer, Options};
+use mcp_eval::scenario_file::mock::{
+    AnswerBlock, DeclaredServer, MockReply, MockResponse, MockTool,
+};
 
 #[tokio::test]
 async fn tools_come_and_go_by_the_admin_routes() {

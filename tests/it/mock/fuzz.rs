@@ -3,12 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_eval::mock::{Mock, MockServer, Options, echo};
-use mcp_eval::scenario_file::mock::AnswerBlock;
-use mcp_eval::scenario_file::mock::MockReply;
-use mcp_eval::scenario_file::mock::MockResponse;
-use mcp_eval::scenario_file::mock::MockTool;
-use mcp_eval::scenario_file::mock::Reference;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -17,6 +11,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use super::client::{PATIENCE, http_client, posting, request};
+use mcp_eval::mock::{Mock, MockServer, Options, echo};
+use mcp_eval::scenario_file::mock::{AnswerBlock, MockReply, MockResponse, MockTool, Reference};
 
 /// Messages, most of them nearly right.
 fn message() -> impl Strategy<Value = Vec<u8>> {

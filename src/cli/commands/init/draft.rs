@@ -104,14 +104,14 @@ pub(super) fn drafts(
     let runtime = runtime::beside(2)?;
     let drafted = runtime.block_on(async {
         let interrupt: CancellationToken = runtime::interruption();
-        tokio::select! {
-            biased;
-            () = interrupt.cancelled() => Err(Failure {
+        let drafted = all(asked, args, console);
+        let drafted = interrupt.run_until_cancelled(drafted).await;
+        drafted.unwrap_or_else(|| {
+            Err(Failure {
                 exit: Exit::Interrupted,
                 ..Failure::incomplete("interrupted: nothing was written")
-            }),
-            drafted = all(asked, args, console) => drafted,
-        }
+            })
+        })
     });
     // Neither a server that will not let go of its pipes nor a question without an answer may hold us up.
     runtime.shutdown_background();

@@ -10,21 +10,18 @@ mod verdict;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use files::Place;
+
 use self::draft::Drafts;
-use crate::cli::args::{InitArgs, OutputArgs, Workflow};
+use crate::cli::args::{InitArgs, Workflow};
 use crate::cli::paths::{SCENARIOS, file_of_scenario, scenario_name};
 use crate::cli::{Console, Exit, Failure, ci, database};
 use crate::report::command::quoted;
 use crate::suite::BASELINES;
 use crate::text::plural;
 use crate::{scenario_file, store};
-use files::Place;
 
-pub(in crate::cli) fn run(
-    args: &InitArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &InitArgs, console: Console) -> Result<Exit, Failure> {
     if let Some(name) = &args.name {
         scenario_name(name)?;
     }
@@ -47,7 +44,7 @@ pub(in crate::cli) fn run(
     }
     let Drafts { drafts, exit } = draft::drafts(asked, args, console)?;
     let database = database::of(&args.database)?;
-    let first = verdict::verdict(drafts, database, output, console)?;
+    let first = verdict::verdict(drafts, database, console)?;
     if let Some(compare) = first.compare {
         begin(ci.as_ref(), console)?;
         let commit = format!(

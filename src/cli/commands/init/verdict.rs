@@ -7,7 +7,6 @@ use std::{env, fs};
 
 use super::calls::WhyNot;
 use super::draft::{Draft, DraftText};
-use crate::cli::args::OutputArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::suite::{base, play};
@@ -53,7 +52,6 @@ struct Begun {
 pub(super) fn verdict(
     drafts: Vec<Draft>,
     database: Option<Database>,
-    output: OutputArgs,
     console: Console,
 ) -> Result<First, Failure> {
     let mut open: Vec<Begun> = Vec::new();
@@ -75,12 +73,9 @@ pub(super) fn verdict(
             break;
         }
         let scenarios: Vec<Scenario> = open.iter().map(|it| it.scenario.clone()).collect();
-        let recorded = play(
-            ("record", scenarios),
-            &settings,
-            (output, console),
-            |suite| suite::record(suite, &settings),
-        );
+        let recorded = play(("record", scenarios), &settings, console, |suite| {
+            suite::record(suite, &settings)
+        });
         let recorded = match recorded {
             Ok(recorded) => recorded.taken_up(),
             Err(failure) => {
@@ -110,7 +105,7 @@ pub(super) fn verdict(
         }
         open = failed;
         if !open.is_empty() && (is_final || recorded.suite.interrupted || round == ROUNDS) {
-            exit = exit.and(unrecorded(&open, &recorded, output, console)?);
+            exit = exit.and(unrecorded(&open, &recorded, console)?);
             break;
         }
     }
@@ -118,7 +113,7 @@ pub(super) fn verdict(
     for (begun, recorded) in &lasting {
         to_reset.push(begun.draft.target.clone());
         tell(&begun.draft, console);
-        exit = exit.and(finish(recorded, true, output, console)?);
+        exit = exit.and(finish(recorded, true, console)?);
         tell_lasting(&begun.draft, console);
     }
     if !done.is_empty() {
@@ -126,13 +121,10 @@ pub(super) fn verdict(
             tell(&begun.draft, console);
         }
         let scenarios = done.iter().map(|it| it.scenario.clone()).collect();
-        let finished = play(
-            ("compare", scenarios),
-            &settings,
-            (output, console),
-            |suite| suite::compare(suite, &settings),
-        )?;
-        exit = exit.and(finish(&finished, true, output, console)?);
+        let finished = play(("compare", scenarios), &settings, console, |suite| {
+            suite::compare(suite, &settings)
+        })?;
+        exit = exit.and(finish(&finished, true, console)?);
         for (begun, result) in done.iter().zip(&finished.suite.scenarios) {
             if result.status == Status::Failed && !begun.draft.plan.effects().is_empty() {
                 tell_lasting(&begun.draft, console);
@@ -248,15 +240,10 @@ fn named(tools: &[&str]) -> String {
 }
 
 /// Prints what came of a suite, and with `pages` writes its report.
-fn finish(
-    finished: &Finished,
-    pages: bool,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+fn finish(finished: &Finished, pages: bool, console: Console) -> Result<Exit, Failure> {
     let reports = Reports::usual(pages);
     let options = ReportOptions::of(&reports, usize::MAX, Path::new(BASELINES));
-    finish::finish(finished, &options, output, console)
+    finish::finish(finished, &options, console)
 }
 
 /// Writes a scenario, and reads it as it will be read from now on.
@@ -299,13 +286,8 @@ fn leave_out_failed(begun: &mut Begun, result: &ScenarioResult) -> bool {
 }
 
 /// Says what was not recorded and why; a scenario that only needs a correction stays.
-fn unrecorded(
-    open: &[Begun],
-    recorded: &Finished,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
-    let exit = finish(recorded, false, output, console)?;
+fn unrecorded(open: &[Begun], recorded: &Finished, console: Console) -> Result<Exit, Failure> {
+    let exit = finish(recorded, false, console)?;
     for begun in open {
         let result = recorded
             .suite

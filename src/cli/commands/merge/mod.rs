@@ -1,17 +1,16 @@
 //! `mcp-eval merge`: put the results of several machines together into one run, with one report and one exit code.
 //!
-//! `parts` finds the results and leaves out those that contradict themselves, `agree` says whether they are parts of one and the same plan,
+//! `parts` finds the results, leaves out those that contradict themselves, and says whether they are parts of one and the same plan,
 //! `whole` makes one result of them.
 
-mod agree;
 mod parts;
 mod whole;
 
 use std::path::Path;
 
-use self::agree::{Hole, NAMED};
+use self::parts::{Hole, NAMED};
 use self::whole::Whole;
-use crate::cli::args::{MergeArgs, OutputArgs};
+use crate::cli::args::MergeArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
@@ -21,16 +20,12 @@ use crate::report::command;
 use crate::suite::BASELINES;
 use crate::text::few;
 
-pub(in crate::cli) fn run(
-    args: &MergeArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &MergeArgs, console: Console) -> Result<Exit, Failure> {
     let reports = Reports::new(&args.reporting, args.no_report, args.output.as_deref())?;
     let parts = parts::find(&args.results, console)?;
-    agree::check(&parts, args.allow_different)?;
-    let taken = agree::take(&parts, args.allow_overlap)?;
-    let holes = agree::holes(&parts, &taken);
+    parts::check_agreement(&parts, args.allow_different)?;
+    let taken = parts::take(&parts, args.allow_overlap)?;
+    let holes = parts::holes(&parts, &taken);
     reports.begin(&Round::default(), "merge")?;
     let mut whole = Whole::new(&parts, &taken, &holes, args.allow_missing, &reports)?;
     for note in whole.notes() {
@@ -58,7 +53,7 @@ pub(in crate::cli) fn run(
         strict,
         ..ReportOptions::of(&reports, args.kept.keep.0, Path::new(BASELINES))
     };
-    finish::publish(&mut whole, exit, &options, (output, console))
+    finish::publish(&mut whole, exit, &options, console)
 }
 
 /// What is missing of one part, by name, and how to get it.

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::agree::{Hole, Taken};
-use super::parts::Part;
+use super::parts::{Hole, Part, Taken};
 use crate::cli::finish::{self, Kept};
 use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{Reports, Source};

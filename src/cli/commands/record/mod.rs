@@ -2,7 +2,7 @@
 
 mod listen;
 
-use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::args::RecordArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
@@ -14,14 +14,10 @@ use crate::store::Baselines;
 use crate::suite::{self, Recording, Settings};
 use crate::text::plural;
 
-pub(in crate::cli) fn run(
-    args: &RecordArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &RecordArgs, console: Console) -> Result<Exit, Failure> {
     ci::refuse(args.force)?;
     if args.listen.listen {
-        return listen::run(args, output, console);
+        return listen::run(args, console);
     }
     if args.upgrade {
         return upgrade(args, console);
@@ -55,14 +51,11 @@ pub(in crate::cli) fn run(
         ..settings
     };
     reports.begin(&Round::default(), "record")?;
-    let finished = play(
-        ("record", scenarios),
-        &settings,
-        (output, console),
-        |suite| suite::record(suite, &settings),
-    )?;
+    let finished = play(("record", scenarios), &settings, console, |suite| {
+        suite::record(suite, &settings)
+    })?;
     let options = ReportOptions::of(&reports, args.execute.kept.keep.0, &settings.baselines);
-    finish::finish(&finished, &options, output, console)
+    finish::finish(&finished, &options, console)
 }
 
 /// Writes baselines as they are written now: those of the chosen scenarios, or all that are there.

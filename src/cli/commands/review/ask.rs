@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use super::shown::{self, NAMED, Question, Shown};
-use crate::cli::args::OutputArgs;
 use crate::cli::keywise::{Key, Keyboard};
 use crate::cli::reports::INDEX;
 use crate::cli::{Console, Exit, Failure, pages};
@@ -83,7 +82,6 @@ pub(super) fn ask(
     waiting: &mut [Waiting],
     again: ReadAgain<'_>,
     (despite, from): (Despite, Option<&Path>),
-    output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
@@ -97,7 +95,6 @@ pub(super) fn ask(
         again,
         despite,
         from,
-        output,
         console,
         open: waiting.iter_mut().map(Open::new).collect(),
         said: HashMap::new(),
@@ -135,7 +132,6 @@ struct Review<'a> {
     despite: Despite,
     /// The folder of a run or of a report, where the runs are from there.
     from: Option<&'a Path>,
-    output: OutputArgs,
     console: Console,
     open: Vec<Open<'a>>,
     /// What was said of causes, by their ids: that they are fine, or later.
@@ -199,7 +195,7 @@ impl Review<'_> {
 
     /// Asks about a cause, for all runs that have it.
     fn about(&mut self, all: &ResultDocument, cause: &Cause, lead: &str) -> Result<Said, Failure> {
-        let question = terminal::question(all, lead, cause, Console::style(self.output));
+        let question = terminal::question(all, lead, cause, self.console.style());
         self.console.result(&format!("\n{question}"));
         let concerned = |it: &Open<'_>| it.question(&cause.id).is_some();
         let of: Vec<usize> = (0..self.open.len())
@@ -223,7 +219,7 @@ impl Review<'_> {
     fn about_run(&mut self, lead: &str) -> Result<Said, Failure> {
         let first = self.open.iter().position(|it| it.questions.is_empty());
         let at = first.unwrap_or_default();
-        let report = self.open[at].shown.report(Console::style(self.output));
+        let report = self.open[at].shown.report(self.console.style());
         let id = text::line(&self.open[at].waiting.scenario().id).into_owned();
         self.console.result(&format!("\n  {lead}{id}\n{report}"));
         let said = self.one(&[at], None)?;
@@ -306,7 +302,7 @@ impl Review<'_> {
     }
 
     fn legend(&self) {
-        let width = Console::style(self.output).width;
+        let width = self.console.style().width;
         self.console.result(&wrap::block(LEGEND, width));
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use self::shown::{Question, Shown};
-use crate::cli::args::{OutputArgs, ReviewArgs};
+use crate::cli::args::ReviewArgs;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::{Console, Exit, Failure, ci, matrix};
 use crate::published::result::Cause;
@@ -18,11 +18,7 @@ use crate::store::Baselines;
 use crate::suite::{self, Pending, RUNS, ReadAgain, RunFolder, Waiting, replay, scenario_of};
 use crate::text::{self, plural};
 
-pub(in crate::cli) fn run(
-    args: &ReviewArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &ReviewArgs, console: Console) -> Result<Exit, Failure> {
     let decides = args.accept_all
         || args.reject_all
         || args.retire.is_some()
@@ -95,7 +91,7 @@ pub(in crate::cli) fn run(
             return Ok(exit);
         }
         let how = (args.despite(), args.from.as_deref());
-        let asked = ask::ask(&mut waiting, &again, how, output, console);
+        let asked = ask::ask(&mut waiting, &again, how, console);
         settle(args, &scenarios);
         Ok(exit.and(asked?))
     }

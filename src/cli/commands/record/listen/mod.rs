@@ -14,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::plan::{Plan, load, plan};
 use crate::agent::{Answers, Listener, mcp_config};
-use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::args::RecordArgs;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::paths::SCENARIOS;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
 use crate::cli::reports::Reports;
-use crate::cli::suite::{program, takes_apart};
+use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, called, database, runtime};
 use crate::docker::{self, Guard};
 use crate::model::Object;
@@ -38,16 +38,15 @@ use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
 use crate::suite::record::{USUAL_TAKES, learned_notes, learned_places};
 use crate::suite::suite_context::SuiteContext;
-use crate::suite::{BASELINES, Finished, Judges, REPORTS};
+use crate::suite::{BASELINES, Finished, REPORTS, Settings};
 use crate::{git, json, score};
 
-pub(super) fn run(
-    args: &RecordArgs,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
+pub(super) fn run(args: &RecordArgs, console: Console) -> Result<Exit, Failure> {
     let plan = plan(args, console)?;
-    let takes_apart = takes_apart()?;
+    let settings = Settings {
+        servers: plan.servers.clone(),
+        ..base()?
+    };
     let containers = (!args.execute.no_docker).then(|| {
         let variable = |name: &str| std::env::var(name).ok();
         Arc::new(docker::Session::new(variable))
@@ -61,26 +60,11 @@ pub(super) fn run(
             .map(PathBuf::from)
             .to_vec();
         ours.push(plan.baselines.root().to_owned());
-        let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let mut context = SuiteContext::new(
-            Some(program()),
-            servers,
-            ours,
-            containers.clone(),
-            None,
-            &Judges::default(),
-            endings.abort,
-        );
-        context.takes_apart = takes_apart;
+        let context = SuiteContext::new(&settings, ours, containers.clone(), endings.abort);
         let slot = ContainerSlot::default();
         // The user wants to see which calls are recorded.
-        let output = OutputArgs {
-            verbose: true,
-            no_progress: true,
-            ..output
-        };
-        let progress = SuiteProgress::new(("record", 1), output, console);
+        let progress = SuiteProgress::new(("record", 1), console.by_line());
         let progress = ScenarioProgress::new(&progress, &plan.opened);
         let intent = plan.session.user_intent.clone();
         let done = endings.done.clone();
