@@ -1,8 +1,8 @@
 //! The lines of a difference as a page shows them.
+//!
+//! Counts as people read them.
 
 use crate::bytes;
-
-use super::grouped::grouped;
 
 /// A difference in lines.
 #[derive(Debug, Default)]
@@ -176,4 +176,17 @@ impl Line {
     pub fn text(&self) -> String {
         self.pieces.iter().map(|it| it.text.as_str()).collect()
     }
+}
+
+/// A count with its thousands apart: `36,000`.
+pub(crate) fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }

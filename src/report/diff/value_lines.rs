@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::grouped::grouped;
-use super::lines::{Line, Piece, PieceKind};
+use super::lines::{Line, Piece, PieceKind, grouped};
 use super::tree::Tree;
 use super::words;
 

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::grouped::grouped;
-use super::lines::{Diff, Line, Piece, PieceKind, Row};
+use super::lines::{Diff, Line, Piece, PieceKind, Row, grouped};
 use super::structure::{Change, Part, Step, change};
 use super::texts::Around;
 use super::tree::{Tree, identity_rank};

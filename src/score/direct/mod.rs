@@ -91,11 +91,7 @@ fn refusal(upstream: &Outcome, straight: Option<&Outcome>) -> Option<String> {
     if !is_answered(upstream) || !upstream.is_failure() || straight?.is_failure() {
         return None;
     }
-    let said = match upstream {
-        Outcome::Answer(it) => it.text(),
-        Outcome::Failure(it) => it.message.clone(),
-    };
-    let said = excerpt::shorten(&said);
+    let said = excerpt::shorten(&upstream.said());
     Some(format!("refused, but not when asked straight: {said}"))
 }
 

@@ -21,8 +21,8 @@ use super::binding::{
     alike, at, fill, full_paths, full_patterns, read_calls, resolve, text_of, value_at,
     value_at_mut,
 };
-use super::id_translation::IdTranslation;
-use super::translated_run::{Given, TranslatedRun};
+
+use super::id_translation::{Given, IdTranslation, TranslatedRun};
 
 /// The most values that stand for others although no call uses them.
 const UNUSED: usize = 1_000;

@@ -16,8 +16,9 @@ use model::text::several;
 use model::trajectory::Answer;
 use model::{Object, digits};
 
-use super::any_order;
-use super::elements::{are_other_rows, gathered, has_something_of, is_reordered, sorted_keys};
+use super::elements::{
+    are_other_rows, gathered, has_something_of, is_reordered, partners, sorted_keys,
+};
 use super::wording::{self, Wording, examples};
 
 /// What differs between several answers, found place by place.
@@ -263,7 +264,7 @@ impl Differing {
         if is_row {
             self.varies
                 .push(Varying::new(path.to_owned(), Variation::Row));
-        } else if let Some(partners) = any_order::partners(lists) {
+        } else if let Some(partners) = partners(lists) {
             return self.of_shuffled(lists, &partners, path, numbers, depth);
         }
         let varies_as_a_whole = |other: &&Vec<Value>| {

@@ -81,14 +81,8 @@ pub fn follow(before: &Trajectory, replaced: &mut Trajectory) {
 
 /// The pairs whose request has not changed.
 fn asked_the_same(comparison: &Comparison) -> impl Iterator<Item = &Pair> {
-    comparison.rows.iter().filter_map(|row| match row {
-        Row::Pair(pair)
-            if pair.request.similarity >= 1.0 && pair.request.differences.is_empty() =>
-        {
-            Some(pair.as_ref())
-        }
-        _ => None,
-    })
+    let pairs = comparison.rows.iter().filter_map(Row::pair);
+    pairs.filter(|it| it.request.similarity >= 1.0 && it.request.differences.is_empty())
 }
 
 fn calls(of: &Trajectory) -> Vec<&ToolCall> {

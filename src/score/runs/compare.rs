@@ -171,12 +171,7 @@ fn band(
     if verdict.passed {
         return band;
     }
-    let breaks = |it: &Reason| {
-        matches!(
-            it.kind,
-            ReasonKind::ServerRegression | ReasonKind::EffectChange | ReasonKind::Upstream
-        )
-    };
+    let breaks = |it: &Reason| it.kind.is_of_call() || it.kind == ReasonKind::Upstream;
     band.of_failed(current < baseline || verdict.reasons.iter().any(breaks))
 }
 
@@ -250,10 +245,8 @@ fn classically(
     (baseline, current): (&Trajectory, &Trajectory),
     rules: &Rules,
 ) -> (Scores, Vec<Loss>, String) {
-    let similarities = rows.iter().filter_map(|row| match row {
-        Row::Pair(pair) => Some(pair.request.similarity),
-        _ => None,
-    });
+    let pairs = rows.iter().filter_map(Row::pair);
+    let similarities = pairs.map(|it| it.request.similarity);
     let mean = share(similarities.sum(), calls.longer()).clamp(0.0, 1.0);
     let went = (classic::went(baseline), classic::went(current));
     let overall = classic::overall(mean, went, (calls.baseline.len(), calls.current.len()));
@@ -300,12 +293,7 @@ fn not_looked_at(
     verdict: &Verdict,
     is_upstream_known: bool,
 ) -> Reason {
-    let counted = |kind: ChangeKind| {
-        matches!(
-            kind,
-            ChangeKind::Call | ChangeKind::Request | ChangeKind::Effect | ChangeKind::Error
-        )
-    };
+    let counted = |it: ChangeKind| it.is_of_request() || it == ChangeKind::Error;
     for it in changes.iter_mut() {
         it.fails = !verdict.passed && counted(it.kind);
     }
@@ -350,12 +338,7 @@ fn scores(
     rules: &Rules,
     (baseline, current): (ExecutionStatus, ExecutionStatus),
 ) -> Scores {
-    let pairs = || {
-        rows.iter().filter_map(|row| match row {
-            Row::Pair(pair) => Some(pair),
-            _ => None,
-        })
-    };
+    let pairs = || rows.iter().filter_map(Row::pair);
     let trajectory = share(
         pairs().map(|it| it.request.similarity).sum(),
         of_both.longer(),

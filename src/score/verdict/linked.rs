@@ -46,26 +46,17 @@ pub(crate) fn link(evidence: &Evidence<'_, '_>, reasons: &mut [Reason], changes:
     let mut links = Links::new(evidence);
     links.drift(changes);
     // They stand in the order in which one may come from another.
-    for reason in reasons.iter().filter(|it| is_of_call(it)) {
+    let is_of_call = |it: &&Reason| it.kind.is_of_call() || it.kind == ReasonKind::Upstream;
+    for reason in reasons.iter().filter(is_of_call) {
         links.add(reason, changes);
     }
     links.rest(&by_call, changes);
 }
 
-fn is_of_call(reason: &Reason) -> bool {
-    matches!(
-        reason.kind,
-        ReasonKind::ServerRegression | ReasonKind::EffectChange | ReasonKind::Upstream
-    )
-}
-
 /// The change that a reason is about, of those of its call: the one at its place, the one whose values it quotes, or the first that fails.
 fn change_of(reason: &Reason, of_call: &[usize], changes: &[Change]) -> Option<usize> {
     let fits = |it: &Change| match reason.kind {
-        ReasonKind::ServerRegression => matches!(
-            it.kind,
-            ChangeKind::Answer | ChangeKind::Error | ChangeKind::Addition
-        ),
+        ReasonKind::ServerRegression => it.kind.is_of_answer(),
         ReasonKind::EffectChange | ReasonKind::Expectation => !matches!(
             it.kind,
             ChangeKind::Drift | ChangeKind::Slower | ChangeKind::Tokens | ChangeKind::Upstream
@@ -168,15 +159,12 @@ impl Main {
 
 impl<'e, 'a> Links<'e, 'a> {
     fn new(evidence: &'e Evidence<'e, 'a>) -> Self {
-        let pairs = evidence.rows.iter().filter_map(|row| match row {
-            Row::Pair(pair) => Some((pair.baseline, &**pair)),
-            _ => None,
-        });
+        let pairs = evidence.rows.iter().filter_map(Row::pair);
         let mut bindings: HashMap<usize, Vec<&Binding>> = HashMap::new();
         for it in evidence.bindings {
             bindings.entry(it.call).or_default().push(it);
         }
-        let pairs: HashMap<usize, &Pair> = pairs.collect();
+        let pairs: HashMap<usize, &Pair> = pairs.map(|it| (it.baseline, it)).collect();
         Self {
             evidence,
             last_pair: pairs.keys().copied().max().unwrap_or(0),
