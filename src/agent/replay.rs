@@ -4,20 +4,17 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::digits;
-use crate::model::Object;
-use crate::model::placeholder;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::{Pace, Replaying};
-use crate::model::texts;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::{Object, placeholder, texts};
 use crate::redact::{Redactor, Secrets, Unknown};
-use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 use crate::score::{self, IdTranslation, Poll};
 
 /// How long a poll waits before it asks again: at first, and at most.
@@ -369,10 +366,7 @@ fn milliseconds(time: f64) -> Option<Duration> {
 }
 
 impl Agent for Replay {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.play(conversation))
     }
 

@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 
@@ -22,7 +21,7 @@ use crate::model::catalogue::Catalogue;
 use crate::model::interactions::NEXT;
 use crate::model::trajectory::Unsendable;
 use crate::model::trouble::Unanswered;
-use crate::run::{Agent, Conversation, SetupError, Stop, WantedCall};
+use crate::run::{Agent, Conversation, Driving, SetupError, Stop, WantedCall};
 
 /// An agent that asks a model what to do, until the model has nothing more to do.
 pub struct Chat {
@@ -319,10 +318,7 @@ impl From<Unanswered> for SetupError {
 }
 
 impl Agent for Chat {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.converse(conversation))
     }
 

@@ -16,7 +16,6 @@ mod stream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 
@@ -27,7 +26,7 @@ use self::stream::events::Verdict;
 use crate::lines::{Line, Lines};
 use crate::model::agent::CommandAgent;
 use crate::process::{self, Child, ChildCommand};
-use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 
 /// The longest line an agent may print.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -226,10 +225,7 @@ impl Command {
 }
 
 impl Agent for Command {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.work(conversation))
     }
 

@@ -140,6 +140,17 @@ impl Row {
     }
 }
 
+/// The lines of two sides beside each other, until both have ended.
+pub(crate) fn side_by_side<T>(
+    mut was: impl Iterator<Item = T>,
+    mut now: impl Iterator<Item = T>,
+) -> impl Iterator<Item = (Option<T>, Option<T>)> {
+    std::iter::from_fn(move || {
+        let both = (was.next(), now.next());
+        (both.0.is_some() || both.1.is_some()).then_some(both)
+    })
+}
+
 impl Piece {
     pub(super) fn plain(text: impl Into<String>) -> Self {
         Self {
@@ -158,6 +169,14 @@ impl Piece {
 }
 
 impl Line {
+    pub(super) fn new(indent: usize, pieces: Vec<Piece>) -> Self {
+        Self {
+            indent,
+            pieces,
+            goes_on: false,
+        }
+    }
+
     /// The blanks that it is indented by.
     pub fn lead(&self) -> String {
         "  ".repeat(self.indent)

@@ -22,8 +22,8 @@ mod values;
 mod words;
 mod writer;
 
-pub(crate) use lines::grouped;
 pub use lines::{Diff, Line, Piece, PieceKind, Row};
+pub(crate) use lines::{grouped, side_by_side};
 pub use texts::text;
 pub use values::{json, plain_json, plain_text, unlike};
 pub use writer::Known;

@@ -175,10 +175,7 @@ pub(super) fn blocks<'a>(
         words: Description::new(scenario, &result.command),
         changed: calls_of(|_| true),
         changed_themselves: calls_of(|it| it.kind != ChangeKind::Upstream),
-        answered_otherwise: calls_of(|it| {
-            use ChangeKind::{Addition, Answer, Error};
-            matches!(it.kind, Answer | Addition | Error)
-        }),
+        answered_otherwise: calls_of(|it| it.kind.is_of_answer()),
         failing: failing(scenario),
         answers,
         learned: baseline.map_or(&[], |it| &it.learned),
@@ -521,10 +518,7 @@ fn expected_side(call: &Call) -> Side {
         } else {
             "expected"
         },
-        failed: false,
-        duration: None,
-        parts: Vec::new(),
-        remark: None,
+        ..Side::default()
     }
 }
 

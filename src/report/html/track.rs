@@ -4,6 +4,7 @@
 
 use askama::Template;
 
+use crate::diff::side_by_side;
 use model::published::result::Call;
 use model::text::aligned::aligned;
 use model::trajectory::{Step, ToolCall, Trajectory};
@@ -142,14 +143,8 @@ pub(super) fn beside(left: &[&Step], right: &[&Step]) -> Vec<MessageRow> {
     let (mut a, mut b) = (0, 0);
     let mut rows = Vec::new();
     for (next_a, next_b) in aligned(&left, &right).into_iter().chain([ends]) {
-        let (mut was, mut now) = (left[a..next_a].iter(), right[b..next_b].iter());
-        loop {
-            let (was, now) = (was.next(), now.next());
-            if was.is_none() && now.is_none() {
-                break;
-            }
-            rows.push(differing(was, now));
-        }
+        let stretch = side_by_side(left[a..next_a].iter(), right[b..next_b].iter());
+        rows.extend(stretch.map(|(was, now)| differing(was, now)));
         if (next_a, next_b) != ends {
             rows.push(MessageRow::Same(message(&right[next_b])));
         }

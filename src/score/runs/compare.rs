@@ -177,48 +177,29 @@ fn band(
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then
 /// the first. `None` if there is none to compare with.
-pub fn compare_variants<T: Borrow<Trajectory>>(
-    variants: &[T],
-    current: &Trajectory,
-    rules: &Rules,
-) -> Option<Comparison> {
-    let work = Work::uninterrupted();
-    compare_variants_with(variants, current, rules, &work)
-}
-
-/// The same, but cancelled when `is_unwanted`.
 ///
 /// # Errors
 ///
-/// [`Cancelled`] when `is_unwanted` was true before the end.
-pub fn compare_variants_until<T: Borrow<Trajectory>>(
+/// [`Cancelled`] when `is_unwanted`, which is asked every few thousand steps, was true before the end.
+pub fn compare_variants<T: Borrow<Trajectory>>(
     variants: &[T],
     current: &Trajectory,
     rules: &Rules,
     is_unwanted: &dyn Fn() -> bool,
 ) -> Result<Option<Comparison>, Cancelled> {
     let work = Work::until(is_unwanted);
-    let comparison = compare_variants_with(variants, current, rules, &work);
-    work.finish(comparison)
-}
-
-fn compare_variants_with<T: Borrow<Trajectory>>(
-    variants: &[T],
-    current: &Trajectory,
-    rules: &Rules,
-    work: &Work<'_>,
-) -> Option<Comparison> {
     let compared = variants.iter().enumerate().map(|(at, it)| Comparison {
         variant: at + 1,
-        ..compare_with(it.borrow(), current, rules, work)
+        ..compare_with(it.borrow(), current, rules, &work)
     });
-    compared.reduce(|best, it| {
+    let best = compared.reduce(|best, it| {
         let verdict = it.verdict.passed.cmp(&best.verdict.passed);
         match verdict.then(it.scores.overall.total_cmp(&best.scores.overall)) {
             Ordering::Greater => it,
             Ordering::Less | Ordering::Equal => best,
         }
-    })
+    });
+    work.finish(best)
 }
 
 fn status_of(trajectory: &Trajectory, calls: &[Call<'_>]) -> ExecutionStatus {

@@ -5,11 +5,10 @@
 //!
 //! - `spot`: where the comparison is, and what is known of that place, and the notes on the differences.
 //! - `elements`: which elements of two lists belong together. `hashes`: by which those that are the same find each other.
-//! - `varied`: values where the takes had others, and times in the elements of a list that all moved alike. `grown`: what has grown
+//! - `varied`: values where the takes had others, and times in the elements of a list that all moved alike, and what has grown
 //!   since.
 
 mod elements;
-mod grown;
 mod hashes;
 mod spot;
 mod varied;
