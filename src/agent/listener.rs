@@ -1,9 +1,8 @@
 //! Records a session that a person or a program has with the servers through an MCP client of their own.
 
-use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use crate::run::{Agent, Conversation, Endpoint, SetupError, Stop};
+use crate::run::{Agent, Conversation, Driving, Endpoint, SetupError, Stop};
 
 /// Called with the addresses of the servers once they can be reached.
 pub type Announce = Box<dyn FnMut(&[Endpoint]) + Send>;
@@ -53,10 +52,7 @@ impl Listener {
 }
 
 impl Agent for Listener {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.listen(conversation))
     }
 

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
@@ -14,7 +13,7 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::model::{Object, placeholder, texts};
 use crate::redact::{Redactor, Secrets, Unknown};
-use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 use crate::scenario_file::agent::{Pace, Replaying};
 use crate::score::{self, IdTranslation, Poll};
 
@@ -367,10 +366,7 @@ fn milliseconds(time: f64) -> Option<Duration> {
 }
 
 impl Agent for Replay {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.play(conversation))
     }
 

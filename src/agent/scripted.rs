@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::agent::reference::{self, Answers};
@@ -15,7 +14,7 @@ use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
-use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 use crate::scenario_file::agent::ScriptedCall;
 use crate::scenario_file::servers::Until;
 use crate::score::{in_band_error, nearest_for_call, only_reads};
@@ -208,10 +207,7 @@ fn nowhere(tool: &str, arguments: &Object, catalogue: &Catalogue) -> String {
 }
 
 impl Agent for Scripted {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.play(conversation))
     }
 }

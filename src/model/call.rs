@@ -153,6 +153,14 @@ impl Outcome {
         }
     }
 
+    /// The text of the answer, or what is said of the failure.
+    pub fn said(&self) -> String {
+        match self {
+            Self::Answer(answer) => answer.text(),
+            Self::Failure(failure) => failure.message.clone(),
+        }
+    }
+
     /// The same with what the server asked its client meanwhile, whatever that answered. A call that has no answer has no place for it.
     #[must_use]
     pub fn having_asked(mut self, asked: Vec<ClientAnswer>) -> Self {

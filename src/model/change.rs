@@ -208,6 +208,16 @@ pub enum When {
 }
 
 impl ChangeKind {
+    /// Whether it is about what a call got.
+    pub fn is_of_answer(self) -> bool {
+        matches!(self, Self::Answer | Self::Addition | Self::Error)
+    }
+
+    /// Whether it is about which call was made, and with what.
+    pub fn is_of_request(self) -> bool {
+        matches!(self, Self::Call | Self::Request | Self::Effect)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Call => "call",

@@ -210,6 +210,25 @@ pub enum Row {
     Extra { current: usize, effect: bool },
 }
 
+impl Row {
+    /// The two calls, where it has both.
+    pub fn pair(&self) -> Option<&Pair> {
+        match self {
+            Self::Pair(pair) => Some(pair),
+            Self::Missing { .. } | Self::Extra { .. } => None,
+        }
+    }
+
+    /// The calls it is about: number in the baseline, number in the run.
+    pub fn calls(&self) -> (Option<usize>, Option<usize>) {
+        match self {
+            Self::Pair(pair) => (Some(pair.baseline), Some(pair.current)),
+            Self::Missing { baseline, .. } => (Some(*baseline), None),
+            Self::Extra { current, .. } => (None, Some(*current)),
+        }
+    }
+}
+
 /// Two calls of the same tool, compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {

@@ -113,6 +113,13 @@ pub enum ReasonKind {
     Upstream,
 }
 
+impl ReasonKind {
+    /// Whether it is about one call of the agent, and no other calls behind that.
+    pub fn is_of_call(self) -> bool {
+        matches!(self, Self::ServerRegression | Self::EffectChange)
+    }
+}
+
 /// What speaks against a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -85,6 +85,20 @@ pub struct IrregularTool {
 }
 
 impl<S> UpstreamLane<S> {
+    /// Adds what is known of tools that are called on the server's own account; where two numbers of calls differ, none is known.
+    pub fn add_irregular(&mut self, tools: &[IrregularTool]) {
+        for it in tools {
+            let is_it =
+                |known: &&mut IrregularTool| (&known.server, &known.tool) == (&it.server, &it.tool);
+            match self.irregular.iter_mut().find(is_it) {
+                Some(known) if known.in_all != it.in_all => known.in_all = None,
+                Some(_) => {}
+                None => self.irregular.push(it.clone()),
+            }
+        }
+        self.irregular.sort();
+    }
+
     /// The same with another form of what the servers offered.
     pub(super) fn with_catalogue<T>(self, catalogue: Catalogue<T>) -> UpstreamLane<T> {
         UpstreamLane {

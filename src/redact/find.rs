@@ -13,11 +13,11 @@ use super::assigned::{self, ends_with_word};
 use super::escaped::{ESCAPED, Escapable};
 use super::hit::{Hit, Name};
 use super::keys::{HINTS, TOKEN};
-use super::known::{Known, ONE_OF_SEVERAL, Role};
 use super::ordinary::is_example;
 use super::shapes::{self, BASIC, PRIVATE_KEY, SHAPES};
-use super::spelling::WITHIN_BASE64;
+use super::spelling::{Known, ONE_OF_SEVERAL, Role, WITHIN_BASE64};
 use super::{encoded, marked};
+
 use model::redaction::Pattern;
 
 /// What the automaton may come across.

@@ -7,8 +7,8 @@
 //! | file | what is there |
 //! |---|---|
 //! | `secrets` | values known to be secret, what they are called, and those that were met so far |
-//! | `known`, `parts` | what of such a value is secret by itself: the password in an address |
-//! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
+//! | `parts` | what of such a value is secret by itself: the password in an address |
+//! | `spelling` | such a value, and how programs write it: escaped, encoded, within base64 |
 //! | `shapes` | what vendors' keys look like |
 //! | `keys`, `assigned`, `table` | keys that name secrets, and what they are given in texts |
 //! | `structure` | masks, columns and pairs in JSON that say which of its places are secret |
@@ -32,7 +32,6 @@ mod find;
 pub mod handed_on;
 mod hit;
 mod keys;
-mod known;
 mod marked;
 mod ordinary;
 mod parts;

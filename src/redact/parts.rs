@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use super::escaped::ESCAPED;
 use super::find::Finder;
-use super::known::{ONE_OF_SEVERAL, Part, Role};
-use super::spelling::{self, WITHIN_BASE64};
+use super::spelling::{self, ONE_OF_SEVERAL, Part, Role, WITHIN_BASE64};
 use super::{encoded, keys, random, shapes};
 
 /// How often parts of parts are looked for: an address within JSON within base64.

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::Secrets;
 use super::escaped::ESCAPED;
-use super::known::ONE_OF_SEVERAL;
 use super::parts::spelled;
-use super::spelling::WITHIN_BASE64;
+use super::spelling::{ONE_OF_SEVERAL, WITHIN_BASE64};
+
 use model::Object;
 use model::placeholder::{Placeholder, may_hold, placeholders, unescaped};
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::known::{Known, Part, Role};
 use super::parts::parts;
+use super::spelling::{Known, Part, Role};
 use super::{keys, random, shapes};
 use aho_corasick::{AhoCorasick, MatchKind};
 use model::placeholder;

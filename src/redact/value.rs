@@ -5,9 +5,8 @@ use serde_json::Value;
 use super::hit::{Hit, Name};
 use super::keys::{self, SecretKey};
 use super::{Origin, Redactor, structure};
-use model::Object;
 use model::redacted::Redacted;
-use model::texts;
+use model::{Object, texts};
 
 impl Redactor {
     /// A value from outside, without secrets at any depth, keys included.

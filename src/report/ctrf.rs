@@ -12,43 +12,6 @@ use model::text::line;
 /// The version of the format that is written.
 const SPEC_VERSION: &str = "0.0.0";
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Document {
-    report_format: &'static str,
-    spec_version: &'static str,
-    generated_by: String,
-    results: Results,
-}
-
-#[derive(Serialize)]
-struct Results {
-    tool: Tool,
-    summary: Summary,
-    tests: Vec<Test>,
-    environment: Environment,
-}
-
-#[derive(Serialize)]
-struct Tool {
-    name: &'static str,
-    version: String,
-}
-
-#[derive(Default, Serialize)]
-struct Summary {
-    tests: usize,
-    passed: usize,
-    failed: usize,
-    pending: usize,
-    skipped: usize,
-    other: usize,
-    start: i64,
-    stop: i64,
-    /// What the format has no place for: the gate and the causes.
-    extra: Value,
-}
-
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Test {
@@ -112,42 +75,39 @@ pub fn ctrf(result: &ResultDocument) -> String {
     let start = result.started_at.parse::<Timestamp>();
     let start = start.map_or(0, Timestamp::as_millisecond);
     let causes = result.causes.iter();
-    let summary = Summary {
-        tests: tests.len(),
-        passed: count(Outcome::Passed),
-        failed: count(Outcome::Failed),
-        skipped: count(Outcome::Skipped),
-        other: count(Outcome::Other),
-        start,
-        stop: start.saturating_add(whole(result.duration_ms)),
-        extra: json!({
-            "command": result.command,
-            "runId": result.run_id,
-            "exitCode": result.gate.as_ref().map(|it| it.exit_code),
-            "verdict": result.gate.as_ref().map(|it| &it.sentence),
-            "causes": causes.map(|it| json!({ "cause": it.text, "scenarios": it.scenarios })).collect::<Vec<_>>(),
-        }),
-        ..Summary::default()
-    };
+    let causes = causes.map(|it| json!({ "cause": it.text, "scenarios": it.scenarios }));
     let commit = result.git.commit();
     let environment = Environment {
         commit: commit.map(|it| it.commit.clone()),
         branch_name: commit.and_then(|it| it.branch.clone()),
     };
-    let mut text = json::pretty(&Document {
-        report_format: "CTRF",
-        spec_version: SPEC_VERSION,
-        generated_by: format!("mcp-eval {}", result.mcp_eval),
-        results: Results {
-            tool: Tool {
-                name: "mcp-eval",
-                version: result.mcp_eval.clone(),
+    let mut text = json::pretty(&json!({
+        "reportFormat": "CTRF",
+        "specVersion": SPEC_VERSION,
+        "generatedBy": format!("mcp-eval {}", result.mcp_eval),
+        "results": {
+            "tool": { "name": "mcp-eval", "version": result.mcp_eval },
+            "summary": {
+                "tests": tests.len(),
+                "passed": count(Outcome::Passed),
+                "failed": count(Outcome::Failed),
+                "pending": 0,
+                "skipped": count(Outcome::Skipped),
+                "other": count(Outcome::Other),
+                "start": start,
+                "stop": start.saturating_add(whole(result.duration_ms)),
+                "extra": {
+                    "command": result.command,
+                    "runId": result.run_id,
+                    "exitCode": result.gate.as_ref().map(|it| it.exit_code),
+                    "verdict": result.gate.as_ref().map(|it| &it.sentence),
+                    "causes": causes.collect::<Vec<_>>(),
+                },
             },
-            summary,
-            tests,
-            environment,
+            "tests": tests,
+            "environment": environment,
         },
-    });
+    }));
     text.push('\n');
     text
 }

@@ -18,4 +18,4 @@ pub use limits::{Budget, SetupError, Stop};
 pub use ports::{
     Called, Connection, Gateway, Listed, Observer, Part, Progress, Together, Tools, Unlisted,
 };
-pub use runner::{Agent, Job, Ran, not_begun, run};
+pub use runner::{Agent, Driving, Job, Ran, not_begun, run};

@@ -239,15 +239,15 @@ fn ran_out(longest: Option<Duration>) -> Ending {
     }
 }
 
+/// An agent at work.
+pub type Driving<'a> = BoxFuture<'a, Result<(), Stop>>;
+
 /// Drives the conversation until the agent is done.
 pub trait Agent: Send {
     /// # Errors
     ///
     /// A [`Stop`] when the run has to end early.
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>>;
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a>;
 
     /// Notes for the reader of the results, complete once the agent is done.
     fn notes(&self) -> &[String] {

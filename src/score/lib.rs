@@ -63,7 +63,7 @@ pub use learn::{
 pub use pairing::call::only_reads;
 pub use response::breach::mark_breaches;
 pub use response::in_band::in_band_error;
-pub use runs::compare::{compare, compare_until, compare_variants, compare_variants_until};
+pub use runs::compare::{compare, compare_until, compare_variants};
 pub use runs::expectation::{compare_with_expectation, expectation};
 pub use runs::experiment::{experiment_changes, scenario_has_changed};
 pub use runs::mix::is_of_substance;

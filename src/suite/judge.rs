@@ -33,9 +33,8 @@ pub(crate) fn judge(
     (rules, patience): (&Rules, &Patience),
     allow_changed: bool,
 ) -> Option<ScenarioResult> {
-    let compared = patience.spend_on(|is_unwanted| {
-        score::compare_variants_until(accepted, &current, rules, is_unwanted)
-    });
+    let compared = patience
+        .spend_on(|is_unwanted| score::compare_variants(accepted, &current, rules, is_unwanted));
     let mut comparison = match compared {
         Ok(comparison) => comparison?,
         Err(stopped) => return Some(stopped.result(result, &current)),

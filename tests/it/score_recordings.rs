@@ -397,11 +397,12 @@ fn the_best_of_several_variants_wins() {
     let variant =
         |q: &str| trajectory(&[json!({"tool": "mcp__p__find", "args": {"q": q}, "text": q})]);
     let variants = [variant("one"), variant("two words"), variant("two words")];
-    let best =
-        score::compare_variants(&variants, &variant("two words"), &Rules::default()).unwrap();
-    assert_eq!((best.variant, best.verdict.passed), (2, true));
-    let none: [Trajectory; 0] = [];
-    assert!(score::compare_variants(&none, &variant("one"), &Rules::default()).is_none());
+    let best = |variants: &[Trajectory], now: &Trajectory| {
+        score::compare_variants(variants, now, &Rules::default(), &|| false).unwrap()
+    };
+    let found = best(&variants, &variant("two words")).unwrap();
+    assert_eq!((found.variant, found.verdict.passed), (2, true));
+    assert!(best(&[], &variant("one")).is_none());
 }
 
 #[test]

@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 
@@ -20,7 +19,7 @@ use crate::llm::wire::{Names, Wire};
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Unsendable;
 use crate::model::trouble::Unanswered;
-use crate::run::{Agent, Conversation, SetupError, Stop, WantedCall};
+use crate::run::{Agent, Conversation, Driving, SetupError, Stop, WantedCall};
 use crate::scenario_file::agent::{ModelAgent, ToolChoice};
 use crate::scenario_file::mock::NEXT;
 
@@ -319,10 +318,7 @@ impl From<Unanswered> for SetupError {
 }
 
 impl Agent for Chat {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.converse(conversation))
     }
 

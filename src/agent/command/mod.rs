@@ -16,7 +16,6 @@ mod stream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 
@@ -25,7 +24,7 @@ use self::output_recorder::OutputRecorder;
 use self::stream::events::Verdict;
 use crate::lines::{Line, Lines};
 use crate::process::{self, Child, ChildCommand};
-use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 use crate::scenario_file::agent::CommandAgent;
 
 pub use self::format::{Workplace, mcp_config, passes};
@@ -227,10 +226,7 @@ impl Command {
 }
 
 impl Agent for Command {
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>> {
+    fn drive<'a>(&'a mut self, conversation: &'a mut Conversation<'_>) -> Driving<'a> {
         Box::pin(self.work(conversation))
     }
 

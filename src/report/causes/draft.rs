@@ -1,4 +1,6 @@
 //! A cause while it is put together from what scenarios, calls and places have in common.
+//!
+//! What has one cause is merged into it as it is found.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -7,12 +9,11 @@ use crate::record;
 use model::change::{How, starred};
 use model::drift::{ToolChange, ToolDrift};
 use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, RecordCommand, Whose};
-use model::text::shorten;
 use model::text::word_diff::around_difference;
+use model::text::{masked, shorten};
 
 use super::key::Key;
 use super::words::{self, Verb};
-use model::text::masked;
 
 /// The longest value in the sentence of a cause.
 const VALUE_CHARS: usize = 100;
@@ -102,7 +103,7 @@ pub(super) enum What {
     /// The tools failed with this message.
     Failed(String),
     /// Something happened at a place of a call.
-    Place(Verb),
+    Place(Box<Verb>),
     /// The catalogue changed, in the same way for all tools.
     Drift(ToolDrift),
     /// What the tools' annotations hint at changed, in several ways.
@@ -447,5 +448,65 @@ fn and(names: &[String]) -> String {
         [] => "a call".to_owned(),
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The causes that are known so far, in the order of the first sight of each.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) drafts: Vec<Draft>,
+    /// Where in `drafts` the cause of a key is.
+    by_key: HashMap<Key, usize>,
+}
+
+impl Found {
+    /// Adds a cause, or merges it with the one of the same key; returns where that is.
+    pub(super) fn add(&mut self, draft: Draft) -> usize {
+        if let Some(at) = self.by_key.get(&draft.key) {
+            self.drafts[*at].merge(draft);
+            return *at;
+        }
+        let at = self.drafts.len();
+        self.by_key.insert(draft.key.clone(), at);
+        self.drafts.push(draft);
+        at
+    }
+
+    /// The causes of several scenarios: one that elsewhere follows from another is put beneath that.
+    pub(super) fn into_causes(self) -> Vec<Draft> {
+        let mut roots: Vec<Draft> = Vec::new();
+        let mut rest: Vec<Option<Draft>> = self.drafts.into_iter().map(Some).collect();
+        let same: HashSet<Key> = rest
+            .iter()
+            .flatten()
+            .flat_map(|it| it.same.keys().cloned())
+            .collect();
+        let beneath: Vec<Draft> = (rest.iter_mut())
+            .filter_map(|it| it.take_if(|it| same.contains(&it.key)))
+            .collect();
+        roots.extend(rest.into_iter().flatten());
+        for draft in beneath {
+            let mut linked = roots.iter_mut();
+            match linked.find_map(|it| Some((it.same_elsewhere(&draft)?, it))) {
+                Some((how, root)) => root.take_in(draft, how),
+                None => roots.push(draft),
+            }
+        }
+        roots
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, Found};
+    use model::published::result::CauseKind;
+
+    #[test]
+    fn what_has_one_cause_is_found_where_that_is() {
+        let mut found = Found::default();
+        let said = ["`a` fails", "`b` is gone", "`a` fails"];
+        let at = said.map(|it| found.add(Draft::new("s", CauseKind::Error, None, it.to_owned())));
+        assert_eq!(at, [0, 1, 0]);
+        assert_eq!(found.drafts.len(), 2);
     }
 }

@@ -64,8 +64,3 @@ pub(super) fn not_made(change: &Change) -> CauseCall {
     };
     CauseCall::new(change.baseline.or(expected), change.current)
 }
-
-/// What follows for a call that the run did not come to.
-pub(super) fn sentence(asked: &str) -> String {
-    format!("`{asked}` was not called, because the run had ended before")
-}

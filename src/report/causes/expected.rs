@@ -1,10 +1,22 @@
 //! The expectations of a scenario that are not met: a cause each, unless a cause is known that they follow from.
+//!
+//! Gating evaluators that fail, each a cause of its own.
+//!
+//! Scores, and verdicts of several runs, beneath the causes that explain them.
 
-use model::published::result::{Asked, CauseCall, CauseKind, Check, Row, Whose};
+use model::published::result::{
+    Asked, CauseCall, CauseKind, Check, EvaluationSummary, Loss, Reason, ReasonKind, Row, Whose,
+};
 
-use super::draft::{Draft, What};
+use super::draft::{Draft, FAILS, What};
 use super::gather::Gather;
 use super::key::Key;
+
+use model::number::{apart, fixed};
+use model::points;
+use model::text::masked;
+
+use super::words;
 
 impl Gather<'_> {
     /// First the calls that failed, because they may be what other expectations fail for.
@@ -19,7 +31,7 @@ impl Gather<'_> {
         for check in others {
             let said = sentence(check);
             let known = self.broken_by(check);
-            if let Some(cause) = known.and_then(|at| self.found.drafts_mut().get_mut(at)) {
+            if let Some(cause) = known.and_then(|at| self.found.drafts.get_mut(at)) {
                 cause.add_follows([said]);
                 continue;
             }
@@ -47,7 +59,7 @@ impl Gather<'_> {
     fn call_that_failed(&mut self, check: &Check) {
         let Some(number) = check.call else { return };
         let fails = !self.context.scenario.status.is_fine();
-        let mut found = self.found.drafts_mut().iter_mut();
+        let mut found = self.found.drafts.iter_mut();
         let known = found.find(|it| it.kind == CauseKind::Error && it.is_of_call(number));
         if let Some(cause) = known {
             cause.fails |= fails;
@@ -92,7 +104,7 @@ impl Gather<'_> {
             it.to_lowercase().contains(&text)
         };
         let failing = || {
-            let drafts = self.found.drafts().iter().enumerate();
+            let drafts = self.found.drafts.iter().enumerate();
             drafts.filter(|(_, it)| it.fails)
         };
         let lost = failing().find(|(_, it)| {
@@ -122,5 +134,124 @@ fn sentence(check: &Check) -> String {
         format!("the scenario expects that {name}: {message}")
     } else {
         format!("the scenario expects `{name}`: {message}")
+    }
+}
+
+/// What of a cause's key stands for the mean of all evaluators.
+const SCORE: &str = "evaluation score";
+
+impl Gather<'_> {
+    pub(super) fn evaluators(&mut self) {
+        let scenario = self.context.scenario;
+        let failed = scenario.evaluators.iter().filter(|it| it.fails());
+        let failures = failed.map(|it| {
+            let (name, place) = (&it.name, it.place());
+            let said = format!("the evaluator `{name}{FAILS}{}{place}", it.message);
+            let message = masked(&it.message);
+            (
+                format!("evaluator {}", it.name),
+                Some(message),
+                said,
+                it.line,
+            )
+        });
+        let summary = scenario.evaluation.iter();
+        let shortfall = summary.filter_map(EvaluationSummary::shortfall);
+        let shortfall = shortfall.map(|it| (SCORE.to_owned(), None, it, None));
+        for (name, asked, said, line) in failures.chain(shortfall) {
+            let draft = self.context.draft(CauseKind::Expectation, None, said);
+            self.found.add(Draft {
+                key: Key::Expectation { name, asked },
+                line,
+                fails: !scenario.status.is_fine(),
+                ..draft
+            });
+        }
+    }
+}
+
+impl Gather<'_> {
+    /// What became of the score, of the several runs, beneath what explains it; a cause of its own where nothing does.
+    pub(super) fn score(&mut self) {
+        let scenario = self.context.scenario;
+        let of_runs = scenario.repeated.as_ref().filter(|_| self.fails);
+        if let Some(reason) = of_runs.and_then(|it| it.reason.clone()) {
+            if let Some(cause) = self.found.drafts.iter_mut().find(|it| it.fails) {
+                cause.add_follows([reason]);
+            } else {
+                let draft = self.context.draft(CauseKind::Repeated, None, reason);
+                self.found.add(Draft {
+                    fails: true,
+                    ..draft
+                });
+            }
+        }
+        let Some(comparison) = scenario.comparison.as_ref().filter(|_| self.fails) else {
+            return;
+        };
+        let mut reasons = comparison.reasons.iter();
+        let is_below = reasons.any(|it| it.kind == ReasonKind::Threshold);
+        let scores = &comparison.scores;
+        if !is_below {
+            let of_answer = |it: &Reason| it.kind == ReasonKind::ServerRegression;
+            let cause = self.found.drafts.iter_mut().find(|it| it.fails);
+            if let Some(cause) = cause.filter(|_| comparison.reasons.iter().any(of_answer)) {
+                cause.add_follows([format!(
+                    "fails regardless of score ({}): same request, different answer",
+                    fixed(scores.overall, 2)
+                )]);
+            }
+            return;
+        }
+        let [score, threshold] = apart(scores.overall, scores.threshold, 2);
+        let said = format!("the score is {score}, below {threshold}");
+        // What failed says why the score is low.
+        if self.found.drafts.iter().any(|it| it.fails) {
+            return;
+        }
+        let costly = comparison.losses.iter();
+        let most = (costly.filter(|it| points::costs(it.points)))
+            .max_by(|a, b| a.points.total_cmp(&b.points));
+        let draft = self.context.draft(CauseKind::Score, None, said.clone());
+        let draft = match most {
+            Some(loss) => self.of_loss(draft, loss, said),
+            None => draft,
+        };
+        self.found.add(Draft {
+            fails: true,
+            ..draft
+        });
+    }
+
+    /// A score that is too low, explained by the place that cost most.
+    fn of_loss(&self, draft: Draft, loss: &Loss, score: String) -> Draft {
+        let row = self.row(loss.baseline, loss.current);
+        let Some(name) = row.map(Row::tool_name).or_else(|| loss.tool.clone()) else {
+            return Draft {
+                what: What::Said(format!("{score}, because {}", loss.rule())),
+                ..draft
+            };
+        };
+        let place = loss.path.as_deref().map(words::place);
+        let said = match (&place, &loss.expected, &loss.got) {
+            (Some(place), Some(_) | None, Some(_)) | (Some(place), Some(_), None) => {
+                format!("`{name}` differs in {place}")
+            }
+            (Some(place), None, None) => format!("`{name}` differs in {place}: {}", loss.rule()),
+            (None, _, _) => format!("`{name}`: {}", loss.rule()),
+        };
+        let mut draft = Draft {
+            key: Key::said(CauseKind::Score, &said),
+            what: What::Said(said),
+            tool: loss.tool.clone(),
+            label: loss.label.clone(),
+            path: loss.path.clone(),
+            was: loss.expected.clone(),
+            now: loss.got.clone(),
+            follows: vec![(score, None)],
+            ..draft
+        };
+        draft.add_calls([CauseCall::new(loss.baseline, loss.current)]);
+        draft
     }
 }

@@ -10,11 +10,11 @@ use model::published::result::{
     ReasonKind, Row, Scenario, Status, What as Happened, Whose, Why,
 };
 
-use super::draft::{Draft, Same, Use, What};
+use super::draft::{Draft, Found, Same, Use, What};
 use super::ended::{self, Ended};
-use super::found::Found;
 use super::key::Key;
 use super::of_change::{Context, calls_of};
+
 use model::text::masked;
 
 /// How many further places of one answer have a cause each; more than that are listed beneath the first.
@@ -50,7 +50,7 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
     of.not_made();
     of.evaluators();
     of.score();
-    let found = of.found.into_drafts().into_iter();
+    let found = of.found.drafts.into_iter();
     found.map(Draft::of_one_scenario).collect()
 }
 
@@ -89,6 +89,17 @@ struct NotMade {
     fails: bool,
 }
 
+impl NotMade {
+    fn new(call: CauseCall, asked: Option<String>, fails: bool) -> Self {
+        let asked = asked.unwrap_or_default();
+        Self {
+            call,
+            said: format!("`{asked}` was not called, because the run had ended before"),
+            fails,
+        }
+    }
+}
+
 fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
     let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
     let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
@@ -106,6 +117,7 @@ impl<'a> Gather<'a> {
     }
 
     fn experiment(&mut self) {
+        let problem = self.context.scenario.problem.as_ref();
         for it in &self.context.scenario.experiment_changes {
             let said = match (it.what, &it.part) {
                 (ExperimentPart::Model, _) => "another model was asked".to_owned(),
@@ -118,37 +130,27 @@ impl<'a> Gather<'a> {
                     format!("{part} has changed since the baseline was recorded")
                 }
             };
-            let draft = self
-                .context
-                .draft(CauseKind::Experiment, Whose::Experiment, said);
+            let draft =
+                (self.context).draft(CauseKind::Experiment, Whose::Experiment, said.clone());
             let none = || "none".to_owned();
             let is_named = it.what != ExperimentPart::Scenario
                 || it.baseline.is_some()
                 || it.current.is_some();
             let value = |side: &Option<String>| is_named.then(|| side.clone().unwrap_or_else(none));
-            let said = match &draft.what {
-                What::Said(said) => masked(said),
-                _ => String::new(),
-            };
             let at = self.found.add(Draft {
                 key: Key::Experiment {
-                    said,
+                    said: masked(&said),
                     was: it.baseline.clone(),
                     now: it.current.clone(),
                 },
                 was: value(&it.baseline),
                 now: value(&it.current),
                 fails: self.context.scenario.status == Status::Error,
-                hint: self
-                    .context
-                    .scenario
-                    .problem
-                    .as_ref()
-                    .and_then(|it| it.hint.clone()),
+                hint: problem.and_then(|it| it.hint.clone()),
                 ..draft
             });
             if let Some(call) = it.script {
-                self.found.drafts_mut()[at].add_calls([call]);
+                self.found.drafts[at].add_calls([call]);
                 self.script.push((call, at));
             }
         }
@@ -168,15 +170,10 @@ impl<'a> Gather<'a> {
 
     /// The changed script that a cause follows from: the calls it makes, and what is answered to what it asks otherwise.
     fn by_script(&self, draft: &Draft, call: CauseCall) -> Option<usize> {
-        let of_call = matches!(
-            draft.kind,
-            CauseKind::Request | CauseKind::Effect | CauseKind::Call
-        );
-        let of_answer = matches!(
-            draft.kind,
-            CauseKind::Answer | CauseKind::Addition | CauseKind::Error
-        ) && self.context.asked_otherwise.contains(&call);
-        let (at, _) = self.of_script(call).filter(|_| of_call || of_answer)?;
+        let of_call = [CauseKind::Request, CauseKind::Effect, CauseKind::Call];
+        let is_by_script = of_call.contains(&draft.kind)
+            || (draft.kind.is_of_answer() && self.context.asked_otherwise.contains(&call));
+        let (at, _) = self.of_script(call).filter(|_| is_by_script)?;
         Some(at)
     }
 
@@ -230,40 +227,33 @@ impl<'a> Gather<'a> {
         }
         let draft = self.draft_of(at, change);
         let call = calls_of(change);
-        let is_scripted = matches!(
-            change.kind,
-            ChangeKind::Call | ChangeKind::Request | ChangeKind::Effect
-        );
-        let script = self.by_script(&draft, call).filter(|_| is_scripted);
-        if let Some(follows) = change.follows.filter(|_| script.is_none()) {
+        let script = self.by_script(&draft, call);
+        let is_scripted = script.is_some() && change.kind.is_of_request();
+        if let Some(follows) = change.follows.filter(|_| !is_scripted) {
             self.change(follows.change);
             if let Some(root) = self.cause_of.get(&follows.change).copied() {
-                let is_same = self.found.drafts()[root].key == draft.key;
+                let is_same = self.found.drafts[root].key == draft.key;
                 self.put_beneath(root, follows.how, draft);
                 self.tells(root, at);
                 if is_same {
-                    self.found.drafts_mut()[root].named.push(at);
+                    self.found.drafts[root].named.push(at);
                 }
                 return;
             }
         }
-        if let Some(script) = self.by_script(&draft, call) {
+        if let Some(script) = script {
             let is_named = self.reasons.contains_key(&at);
             self.of_changed_script(script, &draft, call, is_named);
             self.tells(script, at);
             return;
         }
-        let is_answer = matches!(
-            change.kind,
-            ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error
-        );
         let question = self.questions.get(&call).copied();
         let beneath = question
-            .filter(|_| is_answer)
+            .filter(|_| change.kind.is_of_answer())
             .or_else(|| self.one_of_too_many(change, call));
         if let Some(root) = beneath {
             let said = draft.text();
-            let cause = &mut self.found.drafts_mut()[root];
+            let cause = &mut self.found.drafts[root];
             cause.fails |= draft.fails;
             cause.add_follows([said]);
             self.tells(root, at);
@@ -277,20 +267,20 @@ impl<'a> Gather<'a> {
             self.answered.entry(call).or_insert((root, 0));
         }
         self.tells(root, at);
-        self.found.drafts_mut()[root].named.push(at);
+        self.found.drafts[root].named.push(at);
     }
 
     /// Notes that a cause tells of a change.
     fn tells(&mut self, cause: usize, at: usize) {
         self.cause_of.insert(at, cause);
-        self.found.drafts_mut()[cause].changes.push(at);
+        self.found.drafts[cause].changes.push(at);
     }
 
     /// Notes that a change is reported where another one is.
     fn belongs(&mut self, at: usize, to: usize) {
         if let Some(cause) = self.cause_of.get(&to).copied() {
             self.tells(cause, at);
-            let cause = &mut self.found.drafts_mut()[cause];
+            let cause = &mut self.found.drafts[cause];
             if cause.named.contains(&to) {
                 cause.named.push(at);
             }
@@ -334,16 +324,17 @@ impl<'a> Gather<'a> {
                 (draft.was, draft.now) = (reason.expected.clone(), reason.got.clone());
             }
             // That a member has another name now is better said by what it was and is.
-            Why::AnsweredOtherwise(Answered::Many {
-                places,
-                became,
-                has_values,
-            })
-            | Why::OtherResult(Answered::Many {
-                places,
-                became,
-                has_values,
-            }) if self.context.renamed(at).is_none() => {
+            Why::AnsweredOtherwise(answered) | Why::OtherResult(answered)
+                if self.context.renamed(at).is_none() =>
+            {
+                let Answered::Many {
+                    places,
+                    became,
+                    has_values,
+                } = answered
+                else {
+                    return draft;
+                };
                 let tool = row.map(Row::tool_name).or_else(|| reason.tool.clone());
                 let said = format!("{places} of `{}` {became}", tool.unwrap_or_default());
                 draft.key = Key::many(&said);
@@ -373,7 +364,7 @@ impl<'a> Gather<'a> {
 
     /// Puts a change, which would be a cause by itself, beneath the one that it follows from.
     fn put_beneath(&mut self, root: usize, how: How, draft: Draft) {
-        let cause = &mut self.found.drafts_mut()[root];
+        let cause = &mut self.found.drafts[root];
         cause.fails |= draft.fails;
         if matches!(how, How::SameValue | How::Derived) {
             let (was, now) = (draft.was.clone(), draft.now.clone());
@@ -399,20 +390,18 @@ impl<'a> Gather<'a> {
 
     /// What a changed script asks otherwise, and what is answered to that. What the verdict names is reported in any case.
     fn of_changed_script(&mut self, script: usize, draft: &Draft, call: CauseCall, is_named: bool) {
-        let asks = |it: &&Change| {
-            let kinds = [ChangeKind::Call, ChangeKind::Request, ChangeKind::Effect];
-            calls_of(it) == call && kinds.contains(&it.kind)
-        };
-        let is_answer = matches!(
-            draft.kind,
-            CauseKind::Answer | CauseKind::Addition | CauseKind::Error
-        );
-        let is_only = self.context.scenario.changes().iter().filter(asks).count() == 1;
         // Where this is all that the call asks otherwise, the cause says it.
-        let is_said =
-            !is_named && !is_answer && is_only && self.of_script(call) == Some((script, true));
+        let changes = self.context.scenario.changes().iter();
+        let is_only = changes
+            .filter(|it| calls_of(it) == call && it.kind.is_of_request())
+            .count()
+            == 1;
+        let is_said = !is_named
+            && !draft.kind.is_of_answer()
+            && is_only
+            && self.of_script(call) == Some((script, true));
         let said = draft.text();
-        let cause = &mut self.found.drafts_mut()[script];
+        let cause = &mut self.found.drafts[script];
         cause.fails |= draft.fails;
         cause.add_calls([call]);
         if !is_said {
@@ -435,11 +424,8 @@ impl<'a> Gather<'a> {
             return false;
         }
         let asked = change.was.clone().or_else(|| change.tool_name());
-        self.not_made.push(NotMade {
-            call,
-            said: ended::sentence(&asked.unwrap_or_default()),
-            fails: change.fails && !self.context.scenario.status.is_fine(),
-        });
+        let fails = change.fails && !self.context.scenario.status.is_fine();
+        self.not_made.push(NotMade::new(call, asked, fails));
         true
     }
 
@@ -453,11 +439,7 @@ impl<'a> Gather<'a> {
         let row = self.row(reason.baseline, reason.current);
         if self.ended.as_ref().is_some_and(|it| it.explains(reason)) {
             let asked = reason.expected.clone().or_else(|| row.map(Row::tool_name));
-            self.not_made.push(NotMade {
-                call,
-                said: ended::sentence(&asked.unwrap_or_default()),
-                fails: self.fails,
-            });
+            self.not_made.push(NotMade::new(call, asked, self.fails));
             return;
         }
         let (kind, whose) = match reason.kind {
@@ -525,10 +507,10 @@ impl<'a> Gather<'a> {
         let Some(ended) = self.ended.as_ref().filter(|_| !not_made.is_empty()) else {
             return;
         };
-        let mut drafts = self.found.drafts().iter();
+        let mut drafts = self.found.drafts.iter();
         let known = drafts.position(|it| it.kind == CauseKind::Error && it.is_of_call(ended.last));
         // The call that failed may be beneath what it comes from.
-        let mut drafts = self.found.drafts().iter();
+        let mut drafts = self.found.drafts.iter();
         let known = known.or_else(|| drafts.position(|it| it.fails && it.is_of_call(ended.last)));
         let at = known.unwrap_or_else(|| {
             let why = ended.why.as_deref().unwrap_or("a call failed");
@@ -536,7 +518,7 @@ impl<'a> Gather<'a> {
             let draft = self.context.draft(CauseKind::Error, None, said);
             self.found.add(draft)
         });
-        let cause = &mut self.found.drafts_mut()[at];
+        let cause = &mut self.found.drafts[at];
         cause.fails |= not_made.iter().any(|it| it.fails);
         cause.add_calls(not_made.iter().map(|it| it.call));
         cause.add_follows(not_made.into_iter().map(|it| it.said));

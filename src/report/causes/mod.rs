@@ -5,15 +5,11 @@
 
 mod draft;
 mod ended;
-mod evaluators;
 mod expected;
-mod extent;
-mod found;
 mod gather;
 mod key;
 mod of_change;
 mod renamed;
-mod score;
 mod words;
 
 use std::cmp::Reverse;
@@ -21,10 +17,8 @@ use std::collections::HashMap;
 
 use model::published::result::{Cause, FORMAT_VERSION, ResultDocument, Scenario};
 
-use draft::Draft;
-pub use extent::calls;
-use found::Found;
-pub use words::is_medium;
+use draft::{Draft, Found};
+pub use words::{calls, is_medium};
 
 /// What scenarios failed for, and what changed in them: first what failed, and of that the cause of most scenarios and calls.
 ///

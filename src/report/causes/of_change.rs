@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
             it if matches!(change.kind, ChangeKind::Drift | ChangeKind::Tokens) => {
                 Said::Said(it.to_string())
             }
-            _ => Said::Place(verb.clone()),
+            _ => Said::Place(Box::new(verb.clone())),
         };
         let key = if let What::Catalogue(drift) = &change.what {
             Key::drift(drift, (&change.was, &change.now))

@@ -36,23 +36,17 @@ pub(super) fn renamed(changes: &[Change]) -> Vec<Renamed> {
         let Some((object, _)) = change.path.as_deref().and_then(|it| it.rsplit_once('/')) else {
             continue;
         };
-        let siblings = || (change.baseline, change.current, object);
+        let siblings = (change.baseline, change.current, object);
         match (change.kind, &change.was, &change.now) {
             (ChangeKind::Answer, Some(_), None) => {
-                objects
-                    .entry(siblings())
-                    .or_default()
-                    .gone
-                    .push((at, change));
+                let siblings = objects.entry(siblings).or_default();
+                siblings.gone.push((at, change));
             }
             (ChangeKind::Addition, None, Some(_))
                 if change.what == What::Answer(Edit::Added(Piece::Member)) =>
             {
-                objects
-                    .entry(siblings())
-                    .or_default()
-                    .came
-                    .push((at, change));
+                let siblings = objects.entry(siblings).or_default();
+                siblings.came.push((at, change));
             }
             _ => {}
         }
@@ -109,15 +103,9 @@ impl Siblings<'_> {
                 is_equal: *is_equal,
             });
         }
-        let is_left = |taken: &[usize], at: usize| !taken.contains(&at);
-        let (taken_gone, taken_came): (Vec<usize>, Vec<usize>) =
-            pairs.iter().map(|(at, to, _)| (*at, *to)).unzip();
-        let mut at = 0..;
-        self.gone
-            .retain(|_| is_left(&taken_gone, at.next().unwrap_or_default()));
-        let mut at = 0..;
-        self.came
-            .retain(|_| is_left(&taken_came, at.next().unwrap_or_default()));
+        let is_left = |at: usize| found.iter().all(|it| it.gone != at && it.came != at);
+        self.gone.retain(|(at, _)| is_left(*at));
+        self.came.retain(|(at, _)| is_left(*at));
     }
 }
 

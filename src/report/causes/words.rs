@@ -1,20 +1,18 @@
 //! Sentences on what happened at a place of a call, with tool and place.
+//!
+//! The calls that a cause concerns, in words.
 
 use model::change::{When, unescaped};
-use model::published::result::{Change, ChangeKind, What};
+use model::published::result::{Cause, Change, ChangeKind, What};
 use model::response::Edit;
+use model::text::few;
 
 /// What happened at a place of a call.
 #[derive(Debug, Clone)]
 pub(super) struct Verb {
-    kind: ChangeKind,
-    what: What,
-    had: bool,
-    has: bool,
+    change: Change,
     /// It is said of an expectation, and not of an earlier run.
     expected: bool,
-    /// What kind of medium is at its place, where one is.
-    medium: &'static str,
     /// The name that a member of an answer has now.
     renamed: Option<NewName>,
 }
@@ -30,16 +28,8 @@ struct NewName {
 impl Verb {
     pub(super) fn new(change: &Change, command: &str) -> Self {
         Self {
-            kind: change.kind,
-            what: change.what.clone(),
-            had: change.was.is_some(),
-            has: change.now.is_some(),
+            change: change.clone(),
             expected: command == "run",
-            medium: if is_image(change.was.as_deref()) || is_image(change.now.as_deref()) {
-                "image"
-            } else {
-                "image or sound"
-            },
             renamed: None,
         }
     }
@@ -59,10 +49,11 @@ impl Verb {
     pub(super) fn said(&self, tools: &str, path: Option<&str>) -> String {
         let place = match path {
             None => "answer".to_owned(),
-            Some(path) if is_medium(path) => self.medium.to_owned(),
+            Some(path) if is_medium(path) => self.medium().to_owned(),
             Some(path) => place(path),
         };
-        let what = &self.what;
+        let what = &self.change.what;
+        let (had, has) = (self.change.was.is_some(), self.change.now.is_some());
         if let Some(NewName { name, is_equal }) = &self.renamed {
             return if *is_equal {
                 format!("{tools} returned {place} under a different name")
@@ -70,7 +61,7 @@ impl Verb {
                 format!("{tools} returned `{name}` in place of {place}")
             };
         }
-        match self.kind {
+        match self.change.kind {
             ChangeKind::Call => self.call(tools),
             ChangeKind::Request => {
                 let verb = if self.expected {
@@ -78,7 +69,7 @@ impl Verb {
                 } else {
                     "is asked with"
                 };
-                match (self.had, self.has, self.expected) {
+                match (had, has, self.expected) {
                     (false, true, false) => format!("{tools} is asked with a new {place}"),
                     (true, false, false) => format!("{tools} is asked without {place}"),
                     _ => format!("{tools} {verb} a different {place}"),
@@ -91,7 +82,7 @@ impl Verb {
                 What::WrittenOtherwise => {
                     format!("{tools} is called with the same {place}, written differently")
                 }
-                _ => match (self.had, self.has) {
+                _ => match (had, has) {
                     (false, true) => format!("{tools} is called with a new {place}"),
                     (true, false) => format!("{tools} is called without {place}"),
                     _ => format!("{tools} is called with a different {place}"),
@@ -102,7 +93,7 @@ impl Verb {
                     // Nothing came in its place that counts: what may stand there, or not, is no new name.
                     What::Answer(
                         Edit::Missing(_) | Edit::MissingBesideContent | Edit::Renamed(_),
-                    ) if !self.has => format!("{tools} no longer returns {place}"),
+                    ) if !has => format!("{tools} no longer returns {place}"),
                     What::Answer(Edit::Rest { count, .. }) => {
                         format!("{tools} returned something different in {count} more places")
                     }
@@ -148,8 +139,18 @@ impl Verb {
         }
     }
 
+    /// What is at a place whose bytes nobody can read.
+    fn medium(&self) -> &'static str {
+        let mut values = self.change.was.iter().chain(&self.change.now);
+        if values.any(|it| is_image(it)) {
+            "image"
+        } else {
+            "image or sound"
+        }
+    }
+
     fn call(&self, tools: &str) -> String {
-        match (&self.what, self.expected) {
+        match (&self.change.what, self.expected) {
             (What::NotMade, false) => format!("{tools} is not called any more"),
             (What::NotMade, true) => format!("{tools} was expected to be called, and is not"),
             (What::New, false) => format!("{tools} is called, and was not before"),
@@ -167,8 +168,8 @@ pub fn is_medium(path: &str) -> bool {
 }
 
 /// Whether this begins like an image in base64.
-fn is_image(value: Option<&str>) -> bool {
-    let value = value.unwrap_or_default().trim_start_matches('"');
+fn is_image(value: &str) -> bool {
+    let value = value.trim_start_matches('"');
     let begins = ["iVBORw0KGgo", "/9j/", "R0lGOD"];
     begins.iter().any(|it| value.starts_with(it))
 }
@@ -201,22 +202,48 @@ pub(super) fn place(path: &str) -> String {
     }
 }
 
+/// The calls by their numbers: `calls 1, 3 and 4 more`; `None` where none is concerned.
+pub fn calls(cause: &Cause, command: &str, most: usize) -> Option<String> {
+    let calls = cause.places.iter().flat_map(|it| &it.calls);
+    let numbers: Vec<String> = calls
+        .map(|it| match (it.baseline, it.current) {
+            (Some(was), Some(now)) if was != now => format!("{was} → {now}"),
+            (Some(was), None) if command != "run" => format!("{was} of the baseline"),
+            (Some(number), _) | (None, Some(number)) => number.to_string(),
+            (None, None) => String::new(),
+        })
+        .filter(|it| !it.is_empty())
+        .collect();
+    let noun = if numbers.len() == 1 { "call" } else { "calls" };
+    (!numbers.is_empty()).then(|| format!("{noun} {}", few(&numbers, most)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Verb, place};
+    use model::change::Text;
     use model::change::starred;
-    use model::published::result::{ChangeKind, What};
+    use model::published::result::{Change, ChangeKind, What};
     use model::response::Edit;
 
     #[test]
     fn a_secret_that_came_is_reported_with_its_place() {
         let verb = Verb {
-            kind: ChangeKind::Addition,
-            what: What::Answer(Edit::NewSecret),
-            had: false,
-            has: true,
+            change: Change {
+                kind: ChangeKind::Addition,
+                what: What::Answer(Edit::NewSecret),
+                baseline: Some(1),
+                current: Some(1),
+                tool: None,
+                label: None,
+                path: None,
+                text: Text::default(),
+                was: None,
+                now: Some(String::new()),
+                fails: true,
+                follows: None,
+            },
             expected: false,
-            medium: "image",
             renamed: None,
         };
         for (path, at) in [("response/content/0", ", in `content/0`"), ("response", "")] {

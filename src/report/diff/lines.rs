@@ -1,8 +1,8 @@
 //! The lines of a difference as a page shows them.
+//!
+//! Counts as people read them.
 
 use crate::bytes;
-
-use super::grouped::grouped;
 
 /// A difference in lines.
 #[derive(Debug, Default)]
@@ -140,6 +140,17 @@ impl Row {
     }
 }
 
+/// The lines of two sides beside each other, until both have ended.
+pub(crate) fn side_by_side<T>(
+    mut was: impl Iterator<Item = T>,
+    mut now: impl Iterator<Item = T>,
+) -> impl Iterator<Item = (Option<T>, Option<T>)> {
+    std::iter::from_fn(move || {
+        let both = (was.next(), now.next());
+        (both.0.is_some() || both.1.is_some()).then_some(both)
+    })
+}
+
 impl Piece {
     pub(super) fn plain(text: impl Into<String>) -> Self {
         Self {
@@ -158,6 +169,14 @@ impl Piece {
 }
 
 impl Line {
+    pub(super) fn new(indent: usize, pieces: Vec<Piece>) -> Self {
+        Self {
+            indent,
+            pieces,
+            goes_on: false,
+        }
+    }
+
     /// The blanks that it is indented by.
     pub fn lead(&self) -> String {
         "  ".repeat(self.indent)
@@ -176,4 +195,17 @@ impl Line {
     pub fn text(&self) -> String {
         self.pieces.iter().map(|it| it.text.as_str()).collect()
     }
+}
+
+/// A count with its thousands apart: `36,000`.
+pub(crate) fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }

@@ -9,12 +9,10 @@
 //! | `writer` | such lines as they are written, as many as there is room for, and what is known to vary, and so is no news |
 //! | `values` | two values as such lines, also where one has nothing beside it, or nothing in common with that |
 //! | `texts` | two texts as such lines |
-//! | `grouped` | counts as people read them |
 //! | `value_lines` | a value as lines of JSON |
 //!
 //! Work and lines are bounded whatever the values are.
 
-mod grouped;
 pub mod lines;
 mod structure;
 mod texts;
@@ -24,8 +22,8 @@ mod values;
 mod words;
 mod writer;
 
-pub(crate) use grouped::grouped;
 pub use lines::{Diff, Line, Piece, PieceKind, Row};
+pub(crate) use lines::{grouped, side_by_side};
 pub use texts::text;
 pub use values::{json, plain_json, plain_text, unlike};
 pub use writer::Known;

@@ -1,7 +1,6 @@
 //! Differences between two texts, line by line.
 
-use super::grouped::grouped;
-use super::lines::{Diff, Line, Piece, PieceKind};
+use super::lines::{Diff, Line, Piece, PieceKind, grouped};
 use super::words::{self, Lines};
 use super::writer::{CONTEXT, FOLDED, Known, Writer};
 

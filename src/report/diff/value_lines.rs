@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::grouped::grouped;
-use super::lines::{Line, Piece, PieceKind};
+use super::lines::{Line, Piece, PieceKind, grouped};
 use super::tree::Tree;
 use super::words;
 
@@ -47,10 +46,8 @@ fn write(
         return true;
     }
     *left -= 1;
-    let line = |rest: Vec<Piece>, lead: &[Piece]| Line {
-        indent,
-        pieces: lead.iter().cloned().chain(rest).collect(),
-        goes_on: false,
+    let line = |rest: Vec<Piece>, lead: &[Piece]| {
+        Line::new(indent, lead.iter().cloned().chain(rest).collect())
     };
     if !tree.is_open() {
         let value = words::shortened(&in_one_line(tree.value), PieceKind::Plain);

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::grouped::grouped;
-use super::lines::{Diff, Line, Piece, PieceKind, Row};
+use super::lines::{Diff, Line, Piece, PieceKind, Row, grouped, side_by_side};
 use super::structure::{Change, Part, Step, change};
 use super::texts::Around;
 use super::tree::{Tree, identity_rank};
@@ -85,11 +84,7 @@ impl Writer<'_> {
                 let [open, close] = if *is_list { ["[", "]"] } else { ["{", "}"] };
                 self.bracket(indent, keys, open);
                 self.parts(indent + 1, *is_list, parts);
-                self.same(Line {
-                    indent,
-                    pieces: vec![Piece::plain(close)],
-                    goes_on: false,
-                });
+                self.same(Line::new(indent, vec![Piece::plain(close)]));
             }
         }
     }
@@ -97,11 +92,7 @@ impl Writer<'_> {
     fn bracket(&mut self, indent: usize, keys: Keys<'_>, open: &str) {
         let line = |mut pieces: Vec<Piece>| {
             pieces.push(Piece::plain(open));
-            Line {
-                indent,
-                pieces,
-                goes_on: false,
-            }
+            Line::new(indent, pieces)
         };
         if keys.is_renamed() {
             self.count(false);
@@ -140,22 +131,15 @@ impl Writer<'_> {
             }
             lines.into_iter()
         };
-        let mut before = side(was, &keys.was());
-        let mut after = side(now, &keys.now());
-        let mut is_first = true;
-        loop {
-            let (was, now) = (before.next(), after.next());
-            if was.is_none() && now.is_none() {
-                break;
-            }
+        let (before, after) = (side(was, &keys.was()), side(now, &keys.now()));
+        for (at, (was, now)) in side_by_side(before, after).enumerate() {
             self.diff.is_cut |= was.iter().chain(&now).any(Line::is_cut);
             self.push(Row::Changed {
                 was,
                 now,
                 calm,
-                note: note.filter(|_| is_first).map(ToOwned::to_owned),
+                note: note.filter(|_| at == 0).map(ToOwned::to_owned),
             });
-            is_first = false;
         }
     }
 
@@ -218,11 +202,7 @@ impl Writer<'_> {
         let [was, now] = values;
         let line = |mut lead: Vec<Piece>, pieces| {
             lead.extend(pieces);
-            Line {
-                indent,
-                pieces: lead,
-                goes_on: false,
-            }
+            Line::new(indent, lead)
         };
         self.changed(
             Some(line(keys.was(), was)),
@@ -239,11 +219,7 @@ impl Writer<'_> {
                 text: "a text that holds JSON:".to_owned(),
                 kind: PieceKind::Remark,
             });
-            self.same(Line {
-                indent,
-                pieces,
-                goes_on: false,
-            });
+            self.same(Line::new(indent, pieces));
             self.place.push("json".to_owned());
             self.change(indent + 1, Keys::NONE, &change(&was, &now));
             self.place.pop();
@@ -450,18 +426,14 @@ pub fn unlike(was: Diff, now: Diff, calm: bool) -> Diff {
         })
     };
     let is_cut = was.is_cut || now.is_cut;
-    let (mut was, mut now) = (lines(was), lines(now));
-    let row = || {
-        let (was, now) = (was.next(), now.next());
-        (was.is_some() || now.is_some()).then_some(Row::Changed {
-            was,
-            now,
-            calm,
-            note: None,
-        })
-    };
+    let rows = side_by_side(lines(was), lines(now)).map(|(was, now)| Row::Changed {
+        was,
+        now,
+        calm,
+        note: None,
+    });
     Diff {
-        rows: std::iter::from_fn(row).collect(),
+        rows: rows.collect(),
         changes: usize::from(!calm),
         varying: usize::from(calm),
         is_cut,

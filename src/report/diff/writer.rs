@@ -1,7 +1,6 @@
 //! A difference as it grows: its rows, as many as a page has room for, and what there was no room for counted.
 
-use super::grouped::grouped;
-use super::lines::{Diff, Line, Piece, PieceKind, Row};
+use super::lines::{Diff, Line, Piece, PieceKind, Row, grouped};
 
 /// How many equal lines stand before and after a change.
 pub(super) const CONTEXT: usize = 3;

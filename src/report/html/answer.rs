@@ -22,7 +22,7 @@ use super::render::embedded;
 use super::sides::Sides;
 
 /// One call on one side.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Side {
     pub(super) outcome: &'static str,
     pub(super) failed: bool,
@@ -41,8 +41,7 @@ impl Side {
             outcome: status.words(),
             failed: status.is_failure(),
             duration: call.duration_ms.map(duration::words),
-            parts: Vec::new(),
-            remark: None,
+            ..Self::default()
         }
     }
 
@@ -57,8 +56,8 @@ impl Side {
             outcome: status.map_or("unknown outcome", CallStatus::words),
             failed: status.is_some_and(CallStatus::is_failure),
             duration: duration_ms.map(duration::words),
-            parts: Vec::new(),
             remark: Some(format!("{error}the whole answer is not at hand")),
+            ..Self::default()
         }
     }
 

@@ -347,27 +347,16 @@ impl<'a> PairedCall<'a> {
 
     /// Whether another shows the same in all that a page tells, but for how long it took.
     fn is_as(&self, other: &Self) -> bool {
-        let same = |one: Option<&UpstreamCall>, next: Option<&UpstreamCall>| match (one, next) {
-            (Some(one), Some(next)) => {
-                one.call.arguments == next.call.arguments
-                    && one.call.outcome == next.call.outcome
-                    && one.headers == next.headers
-            }
-            (None, None) => true,
-            _ => false,
-        };
-        let rows = match (self.row, other.row) {
-            (Some(one), Some(next)) => {
-                one.kind == next.kind
-                    && one.differences == next.differences
-                    && one.headers == next.headers
-                    && one.answered_otherwise == next.answered_otherwise
-                    && one.fails == next.fails
-            }
-            (None, None) => true,
-            _ => false,
-        };
-        rows && same(self.left, other.left) && same(self.right, other.right)
+        fn said(it: &UpstreamCall) -> impl PartialEq {
+            (&it.call.arguments, &it.call.outcome, &it.headers)
+        }
+        fn judged(it: &UpstreamRow) -> impl PartialEq {
+            let differences = (&it.differences, &it.headers, it.answered_otherwise);
+            (it.kind, differences, it.fails)
+        }
+        self.row.map(judged) == other.row.map(judged)
+            && self.left.map(said) == other.left.map(said)
+            && self.right.map(said) == other.right.map(said)
     }
 }
 

@@ -1,6 +1,9 @@
 //! An answer part by part, and the arguments of a call.
+//!
+//! Final responses of runs, for the cells of a matrix.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -8,9 +11,9 @@ use super::excerpt::Excerpt;
 use crate::bytes;
 use crate::diff::grouped;
 use model::Object;
-use model::published::result::{Parameter, Row};
+use model::published::result::{Parameter, Row, Scenario};
 use model::text::{line, shorten};
-use model::trajectory::{Answer, Failure, Outcome};
+use model::trajectory::{Answer, Failure, Outcome, Step, Trajectory};
 
 /// How many parts of one answer stand for themselves; those beyond are one part together.
 const PARTS: usize = 100;
@@ -303,4 +306,27 @@ fn short<'v>(values: impl Iterator<Item = &'v Value>) -> String {
         all.push_str(&shorten(&value.to_string(), VALUE));
     }
     line(&all).into_owned()
+}
+
+/// Final responses, by the ids of scenarios.
+pub type Responses = HashMap<String, String>;
+
+/// The longest final response that a cell shows; the scenario's page has all of it.
+const RESPONSE_CHARS: usize = 2000;
+
+/// Keeps the final response of a run in a cell of a matrix: what the agent said last, or where it made calls alone, what the last of them
+/// returned.
+pub fn keep_response(responses: &mut Responses, scenario: &Scenario, run: Option<&Trajectory>) {
+    let Some(run) = run.filter(|_| scenario.cell.is_some()) else {
+        return;
+    };
+    let said = run.steps.iter().rev().find_map(|it| match it {
+        Step::Assistant { text } => Some(text.clone()),
+        Step::User { .. } | Step::ToolCall(_) => None,
+    });
+    let returned = || Some(run.calls().last()?.outcome.said());
+    if let Some(response) = said.filter(|it| !it.trim().is_empty()).or_else(returned) {
+        let shown = shorten(&response, RESPONSE_CHARS).into_owned();
+        responses.insert(scenario.id.clone(), shown);
+    }
 }

@@ -22,10 +22,9 @@ use model::trajectory::{ToolCall, Trajectory};
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
 use super::content::{self, Arguments};
-use super::message::{self, MessageRow};
 use super::render::embedded;
 use super::sides::Sides;
-use super::track::{Track, TrackReader};
+use super::track::{self, MessageRow, Track, TrackReader};
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;
@@ -176,10 +175,7 @@ pub(super) fn blocks<'a>(
         words: Description::new(scenario, &result.command),
         changed: calls_of(|_| true),
         changed_themselves: calls_of(|it| it.kind != ChangeKind::Upstream),
-        answered_otherwise: calls_of(|it| {
-            use ChangeKind::{Addition, Answer, Error};
-            matches!(it.kind, Answer | Addition | Error)
-        }),
+        answered_otherwise: calls_of(|it| it.kind.is_of_answer()),
         failing: failing(scenario),
         answers,
         learned: baseline.map_or(&[], |it| &it.learned),
@@ -202,13 +198,13 @@ impl<'a> Maker<'a> {
             let now = row.current.as_ref().map(|it| right.before(it));
             let before = before.unwrap_or_else(|| left.until_users(right.users));
             let now = now.unwrap_or_else(|| right.until_users(left.users));
-            push_messages(&mut blocks, message::beside(&before, &now));
+            push_messages(&mut blocks, track::beside(&before, &now));
             blocks.push(Block::Call(Box::new(CallBlock {
                 behind: self.behind.row(at),
                 ..self.row(row)
             })));
         }
-        push_messages(&mut blocks, message::beside(&left.rest(), &right.rest()));
+        push_messages(&mut blocks, track::beside(&left.rest(), &right.rest()));
         blocks
     }
 
@@ -220,7 +216,7 @@ impl<'a> Maker<'a> {
             let name = format!("call-{}", index + 1);
             let before = index.checked_sub(1).and_then(|it| self.right.calls.get(it));
             let is_again = before.is_some_and(|(_, it)| is_again(call, it));
-            push_messages(&mut blocks, message::alone(steps));
+            push_messages(&mut blocks, track::alone(steps));
             blocks.push(Block::Call(Box::new(CallBlock {
                 anchor: name.clone(),
                 numbers: (index + 1).to_string(),
@@ -239,7 +235,7 @@ impl<'a> Maker<'a> {
                 ..CallBlock::default()
             })));
         }
-        push_messages(&mut blocks, message::alone(&self.right.rest));
+        push_messages(&mut blocks, track::alone(&self.right.rest));
         blocks
     }
 
@@ -522,10 +518,7 @@ fn expected_side(call: &Call) -> Side {
         } else {
             "expected"
         },
-        failed: false,
-        duration: None,
-        parts: Vec::new(),
-        remark: None,
+        ..Side::default()
     }
 }
 

@@ -120,13 +120,6 @@ pub(super) struct Row<'a> {
     pub(super) mark: Option<(&'static str, &'static str)>,
     /// It found less than before, and is one of the first that did: its rankings are shown at once.
     pub(super) is_open: bool,
-    pub(super) now: Vec<Ranked<'a>>,
-    pub(super) before: Vec<Ranked<'a>>,
-}
-
-pub(super) struct Ranked<'a> {
-    pub(super) id: &'a str,
-    pub(super) wanted: bool,
 }
 
 pub(super) struct Detector<'a> {
@@ -360,22 +353,7 @@ fn row(query: &QueryReport, fate: Fate, is_tied: bool) -> Row<'_> {
             .before
             .as_ref()
             .map(|it| query.ndcg_at_10 - it.ndcg_at_10),
-        now: rankings(&query.retrieved, query),
-        before: query
-            .before
-            .as_ref()
-            .map(|it| rankings(&it.retrieved, query))
-            .unwrap_or_default(),
     }
-}
-
-fn rankings<'a>(ids: &'a [String], query: &QueryReport) -> Vec<Ranked<'a>> {
-    ids.iter()
-        .map(|id| Ranked {
-            id,
-            wanted: query.relevant.contains(id),
-        })
-        .collect()
 }
 
 /// The page of scanners.

@@ -6,7 +6,6 @@
 
 mod answer;
 mod behind;
-mod bounded;
 mod cause;
 mod content;
 mod conversation;
@@ -16,10 +15,8 @@ mod history;
 mod index;
 mod link;
 pub mod measured;
-mod message;
 mod render;
 mod repeated;
-mod responses;
 mod scenario;
 mod sides;
 mod single;
@@ -44,8 +41,8 @@ use dashboard::Around;
 use render::{embedded, render};
 
 pub use answer::PageFile;
+pub use content::{Responses, keep_response};
 pub use link::{link, page_name};
-pub use responses::{Responses, keep_response};
 pub use single::{Single, single};
 
 /// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].

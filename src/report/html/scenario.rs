@@ -14,7 +14,6 @@ use model::published::result::{
 use model::trajectory::{Step, Trajectory};
 
 use super::answer::Answers;
-use super::bounded;
 use super::cause::{self, Card};
 use super::conversation::{self, Block, CallBlock};
 use super::dashboard::Around;
@@ -28,6 +27,7 @@ use super::stamps::{self, StampRow};
 use super::state::State;
 use super::stretch::{self, Stretch};
 use super::versions::{self, VersionLine};
+
 use model::catalogue::Tool;
 use model::points::score;
 use model::text::{line, shorten};
@@ -117,7 +117,7 @@ impl<'a> ScenarioPage<'a> {
         around: Option<&'a Around<'a>>,
     ) -> Self {
         let mut blocks = conversation::blocks(result, scenario, baseline, current, answers);
-        bounded::bound(&mut blocks);
+        stretch::bound(&mut blocks);
         let [failing, mut altered] = cause::of_scenario(result, scenario);
         let others = altered.split_off(altered.len().min(CHANGES));
         let changed_words = changed_words(&blocks);

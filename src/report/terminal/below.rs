@@ -1,6 +1,7 @@
 //! The lines below the one of a scenario: repeated runs, and direct calls, among them.
 
 use super::page::{BLUE, BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW, status_style};
+
 use crate::direct::{self, Line};
 use crate::measured;
 use model::number::fixed;
@@ -217,8 +218,7 @@ impl Page<'_> {
     }
 
     fn some(&mut self, lines: &[Line]) {
-        let all = self.style.verbosity == Verbosity::Verbose;
-        let shown = if all { usize::MAX } else { LINES };
+        let shown = self.most(LINES);
         let (changed, others): (Vec<_>, Vec<_>) = lines.iter().partition(|it| it.is_changed);
         for line in changed.iter().take(shown) {
             self.indented(4, "~ ", MAGENTA, &line.text);
@@ -257,7 +257,7 @@ impl Page<'_> {
             let sign = format!("{} ", scenario.status.symbol());
             self.indented(4, &sign, status_style(scenario.status), reason);
         }
-        let verbose = self.style.verbosity == Verbosity::Verbose;
+        let verbose = self.is_verbose();
         if verbose {
             for words in repeated.chances_words().iter().filter(|it| !it.is_empty()) {
                 self.indented(4, "", DIM, words);

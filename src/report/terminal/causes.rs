@@ -1,6 +1,7 @@
 //! Causes of failures and changes, each once, with the scenarios it concerns.
 
 use super::page::{BLUE, DIM, MAGENTA, Page, RED, Verbosity, YELLOW};
+
 use crate::causes;
 use model::points;
 use model::published::result::{Cause, CauseKind, ResultDocument, Scenario};
@@ -21,12 +22,7 @@ impl Page<'_> {
         let shown =
             (result.causes.iter()).filter(|it| it.fails || it.kind != Some(CauseKind::Experiment));
         let (failures, changes): (Vec<&Cause>, Vec<&Cause>) = shown.partition(|it| it.fails);
-        let most = if self.is_verbose() {
-            usize::MAX
-        } else {
-            FAILURES
-        };
-        self.first(result, &failures, most);
+        self.first(result, &failures, self.most(FAILURES));
         if self.style.verbosity == Verbosity::Normal {
             self.first(result, &changes, CHANGES);
         }
@@ -61,11 +57,7 @@ impl Page<'_> {
         let beneath = indent + 4;
         let place = self.place(result, cause);
         self.long(beneath, "", DIM, &place);
-        let shown = if self.is_verbose() {
-            usize::MAX
-        } else {
-            FOLLOWS
-        };
+        let shown = self.most(FOLLOWS);
         for it in cause.follows.iter().take(shown) {
             self.indented(beneath, "└ ", style, it);
         }
@@ -95,11 +87,7 @@ impl Page<'_> {
             let calls = calls.map_or_else(String::new, |it| format!(" · {it}"));
             return format!("{whose}{path}{row}{calls}");
         }
-        let shown = if self.is_verbose() {
-            cause.scenarios.len()
-        } else {
-            SCENARIOS
-        };
+        let shown = self.most(SCENARIOS);
         let names = cause.scenarios.iter().take(shown).map(|id| {
             let failed = result.scenario(id).filter(|it| !it.status.is_fine());
             match failed.and_then(Scenario::score) {

@@ -70,6 +70,11 @@ impl<'a> Page<'a> {
         self.style.verbosity == Verbosity::Verbose
     }
 
+    /// How many of something are shown: as many as usual, or all.
+    pub(super) fn most(&self, usual: usize) -> usize {
+        if self.is_verbose() { usize::MAX } else { usual }
+    }
+
     /// A text from outside, made visible, shortened, wrapped, and its first line led by a sign.
     pub(super) fn indented(&mut self, indent: usize, sign: &str, style: Ansi, text: &str) {
         let shown = text::line(text);

@@ -5,6 +5,7 @@ use std::slice;
 
 use super::page::{BLUE, Page, Style, Verbosity, scenario_style, status_style};
 use super::scenario_line::Columns;
+
 use crate::causes;
 use model::published::result::{Cause, Problem, ResultDocument, Scenario, Status};
 use model::text::shorten;
@@ -45,7 +46,7 @@ pub fn terminal(result: &ResultDocument, style: Style) -> String {
 impl Page<'_> {
     /// The lines of scenarios with what is their own. Of many that were not just recorded, only the first.
     fn scenarios(&mut self, scenarios: &[&Scenario], columns: Columns, causes: &[Cause]) {
-        let most = if self.is_verbose() { usize::MAX } else { LINES };
+        let most = self.most(LINES);
         let (kept, others): (Vec<&Scenario>, Vec<&Scenario>) =
             (scenarios.iter()).partition(|it| it.status == Status::Recorded);
         for scenario in kept.into_iter().chain(others.iter().copied().take(most)) {

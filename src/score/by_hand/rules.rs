@@ -8,7 +8,7 @@ use crate::catalogue::likeness::nearest_name;
 use crate::values::path::Pattern;
 use crate::values::same::same;
 use model::Object;
-use model::catalogue::{Catalogue, Tool};
+use model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use model::rules::{ArgumentMatch, Gate, Preset, Responses, Rules};
 use model::trajectory::Trajectory;
 
@@ -29,6 +29,17 @@ pub struct KnownCall<'a> {
     pub arguments: &'a Object,
 }
 
+/// All tools with their full names.
+fn by_full_name<'a>(
+    servers: impl IntoIterator<Item = &'a ServerCatalogue>,
+) -> Vec<(String, &'a Tool)> {
+    let servers = servers.into_iter();
+    servers
+        .flat_map(|it| it.tools.iter().map(move |tool| (it, tool)))
+        .map(|(it, tool)| (format!("mcp__{}__{}", it.server, tool.name()), tool))
+        .collect()
+}
+
 /// Rules that no run can be affected by, because no tool that the servers of these sides list, or those behind them, has what they name; one
 /// sentence each.
 ///
@@ -44,10 +55,7 @@ pub fn idle_after(rules: &Rules, sides: &[&Trajectory]) -> Vec<String> {
     if servers().all(|it| it.tools.is_empty()) {
         return Vec::new();
     }
-    let tools: Vec<(String, &Tool)> = servers()
-        .flat_map(|it| it.tools.iter().map(move |tool| (it, tool)))
-        .map(|(it, tool)| (format!("mcp__{}__{}", it.server, tool.name()), tool))
-        .collect();
+    let tools = by_full_name(servers());
     let calls = || {
         let behind = lanes().flat_map(|it| &it.calls).map(|it| &it.call);
         sides.iter().flat_map(|it| it.calls()).chain(behind)
@@ -153,11 +161,7 @@ fn parameters(tool: &Tool) -> Option<impl Iterator<Item = &String>> {
 /// before a run: an argument that one of them takes may be given yet.
 pub fn idle_rules(rules: &Rules, calls: &[KnownCall<'_>], listed: &Catalogue) -> Vec<String> {
     let mut idle = Vec::new();
-    let servers = listed.servers.iter();
-    let tools: Vec<(String, &Tool)> = servers
-        .flat_map(|it| it.tools.iter().map(move |tool| (it, tool)))
-        .map(|(it, tool)| (format!("mcp__{}__{}", it.server, tool.name()), tool))
-        .collect();
+    let tools = by_full_name(&listed.servers);
     let is_listed = |tool: Option<&str>, argument: &str| {
         let mut tools = tools
             .iter()

@@ -130,8 +130,7 @@ impl<'a> Server<'a> {
             if tools.len() < 2 || tools.len() <= known.len() {
                 continue;
             }
-            let finding = self.finding(name, "name", ToolChange::Listed(tools.len()));
-            self.found.push(finding);
+            self.note(name, "name", ToolChange::Listed(tools.len()), [None, None]);
             // Some clients take the first one of a name, and others the last.
             let others = tools[1..].iter().take(LISTED);
             for other in others.filter(|it| !known.contains(it)) {
@@ -185,70 +184,57 @@ impl<'a> Server<'a> {
         }
         for tool in added.iter().filter(|it| !targets.contains(it.name())) {
             let name = tool.name();
-            let mut finding = self.finding(name, "name", ToolChange::New);
-            finding.drift.now = Some(name.to_owned());
-            self.found.push(finding);
+            self.note(name, "name", ToolChange::New, [None, Some(name.to_owned())]);
         }
     }
 
     /// Changes of what a server says about itself: its instructions, its name, the version of the protocol. Another version of the server is
     /// no change, because comparing versions is the purpose.
     fn says_of_itself(&mut self, old: &ServerCatalogue, new: &ServerCatalogue) {
-        let name = |it: &'_ ServerCatalogue| -> Option<String> {
-            let name = it.info.as_ref()?.get("name")?.as_str()?;
-            Some(name.to_owned())
-        };
+        fn name(it: &ServerCatalogue) -> Option<&str> {
+            it.info.as_ref()?.get("name")?.as_str()
+        }
         // Imported recordings do not hold what a server says about itself.
         if old.info.is_none() || new.info.is_none() {
             return;
         }
-        let said = [
-            (
-                "instructions",
-                ToolChange::Instructions,
-                old.instructions.clone(),
-                new.instructions.clone(),
-            ),
-            (
-                "serverInfo/name",
-                ToolChange::ServerName,
-                name(old),
-                name(new),
-            ),
-            (
-                "protocolVersion",
-                ToolChange::Protocol,
-                old.protocol_version.clone(),
-                new.protocol_version.clone(),
-            ),
-        ];
+        let before = self.found.len();
         if let (Some(was), Some(now)) = (&old.capabilities, &new.capabilities) {
             for lost in lost(was, now) {
+                let path = format!("capabilities/{lost}");
                 let what = ToolChange::LostCapability(lost.clone());
-                let mut finding = self.finding("*", &format!("capabilities/{lost}"), what);
-                finding.drift.used = true;
-                finding.drift.was = Some(lost);
-                self.found.push(finding);
+                self.note("*", &path, what, [Some(lost), None]);
             }
         }
-        for (path, what, was, now) in said {
-            if was == now {
-                continue;
-            }
-            let mut finding = self.finding("*", path, what);
-            finding.drift.used = true;
-            (finding.drift.was, finding.drift.now) = match (was, now) {
-                (Some(was), Some(now)) => {
-                    let (was, now) = excerpt::of_texts(&was, &now);
-                    (Some(was), Some(now))
-                }
-                (was, now) => (
-                    was.as_deref().map(excerpt::of_text),
-                    now.as_deref().map(excerpt::of_text),
-                ),
-            };
-            self.found.push(finding);
+        let instructions = [old, new].map(|it| it.instructions.as_deref());
+        self.text("*", "instructions", ToolChange::Instructions, instructions);
+        let names = [old, new].map(name);
+        self.text("*", "serverInfo/name", ToolChange::ServerName, names);
+        let versions = [old, new].map(|it| it.protocol_version.as_deref());
+        self.text("*", "protocolVersion", ToolChange::Protocol, versions);
+        for it in &mut self.found[before..] {
+            it.drift.used = true;
         }
+    }
+
+    /// Adds a change with what it was and is.
+    fn note(&mut self, tool: &str, path: &str, what: ToolChange, values: [Option<String>; 2]) {
+        let mut finding = self.finding(tool, path, what);
+        [finding.drift.was, finding.drift.now] = values;
+        self.found.push(finding);
+    }
+
+    /// Adds a change of a text, where it is another one.
+    fn text(&mut self, tool: &str, path: &str, what: ToolChange, texts: [Option<&str>; 2]) {
+        let values = match texts {
+            [was, now] if was == now => return,
+            [Some(was), Some(now)] => {
+                let (was, now) = excerpt::of_texts(was, now);
+                [Some(was), Some(now)]
+            }
+            one => one.map(|it| it.map(excerpt::of_text)),
+        };
+        self.note(tool, path, what, values);
     }
 
     fn is_gone(&mut self, tools: &[Tool], lists_nothing: bool) {
@@ -343,17 +329,8 @@ impl<'a> Server<'a> {
         let before = self.found.len();
         self.arguments(old, new, same_name);
         let tool = old.name();
-        if old.description() != new.description() {
-            let mut finding = self.finding(tool, "description", ToolChange::Description);
-            (finding.drift.was, finding.drift.now) = match (old.description(), new.description()) {
-                (Some(was), Some(now)) => {
-                    let (was, now) = excerpt::of_texts(was, now);
-                    (Some(was), Some(now))
-                }
-                (was, now) => (was.map(excerpt::of_text), now.map(excerpt::of_text)),
-            };
-            self.found.push(finding);
-        }
+        let descriptions = [old, new].map(Tool::description);
+        self.text(tool, "description", ToolChange::Description, descriptions);
         self.output(old, new);
         self.hints(old, new);
         self.meta(old, new);
@@ -411,35 +388,29 @@ impl<'a> Server<'a> {
     /// What changed in the schema of the answers, as one.
     fn output(&mut self, old: &Tool, new: &Tool) {
         let tool = old.name();
-        let mut finding = match (old.output_schema(), new.output_schema()) {
+        match (old.output_schema(), new.output_schema()) {
             (Some(b), Some(c)) => {
-                let mut changes = schema::changes(b, c).into_iter();
                 // Changes of what is accepted count before those of titles and descriptions.
-                let mut all: Vec<_> = changes.by_ref().collect();
+                let mut all = schema::changes(b, c);
                 all.sort_by_key(|it| it.is_note);
                 let Some(first) = all.first() else { return };
                 let what = ToolChange::Output {
                     first: said(first),
                     more: all.len() - 1,
                 };
-                let mut finding = self.finding(tool, &format!("outputSchema{}", first.path), what);
-                (finding.drift.was, finding.drift.now) = (first.was.clone(), first.now.clone());
-                finding
+                let path = format!("outputSchema{}", first.path);
+                self.note(tool, &path, what, [first.was.clone(), first.now.clone()]);
             }
-            (None, Some(now)) => {
-                let mut finding = self.finding(tool, "outputSchema", ToolChange::NewOutput);
-                finding.drift.now = Some(excerpt::of(now));
-                finding
+            (None, None) => {}
+            (was, now) => {
+                let what = match now {
+                    Some(_) => ToolChange::NewOutput,
+                    None => ToolChange::NoOutput,
+                };
+                let values = [was, now].map(|it| it.map(excerpt::of));
+                self.note(tool, "outputSchema", what, values);
             }
-            (Some(was), None) => {
-                let mut finding = self.finding(tool, "outputSchema", ToolChange::NoOutput);
-                finding.drift.was = Some(excerpt::of(was));
-                finding
-            }
-            (None, None) => return,
-        };
-        tool.clone_into(&mut finding.drift.tool);
-        self.found.push(finding);
+        }
     }
 
     /// What is said about the tool to clients that know more of it. What varies by nature counts as the same.
@@ -449,28 +420,22 @@ impl<'a> Server<'a> {
         if hash(&was, View::Masked) == hash(&now, View::Masked) {
             return;
         }
-        let tool = old.name();
-        let mut finding = self.finding(tool, "_meta", ToolChange::Meta);
         let shown = |it: &Value| (!it.is_null()).then(|| excerpt::of(it));
-        (finding.drift.was, finding.drift.now) = match (&was, &now) {
+        let (was, now) = match (&was, &now) {
             (Value::Null, _) | (_, Value::Null) => (shown(&was), shown(&now)),
             _ => excerpt::of_both(Some(&was), Some(&now)),
         };
-        self.found.push(finding);
+        self.note(old.name(), "_meta", ToolChange::Meta, [was, now]);
     }
 
     /// What the annotations say: hints on how to use the tool.
     fn hints(&mut self, old: &Tool, new: &Tool) {
         let tool = old.name();
         let none = Object::new();
-        let annotations = |it: &'_ Tool| {
-            it.served
-                .get("annotations")
-                .and_then(Value::as_object)
-                .cloned()
-        };
-        let (b, c) = (annotations(old), annotations(new));
-        let (b, c) = (b.as_ref().unwrap_or(&none), c.as_ref().unwrap_or(&none));
+        let [b, c] = [old, new].map(|it| {
+            let annotations = it.served.get("annotations");
+            annotations.and_then(Value::as_object).unwrap_or(&none)
+        });
         let names: BTreeSet<&String> = b.keys().chain(c.keys()).collect();
         for name in names {
             let (was, now) = (b.get(name), c.get(name));
@@ -481,15 +446,13 @@ impl<'a> Server<'a> {
                 ("readOnlyHint", now) => ToolChange::OnlyReads(now.and_then(Value::as_bool)),
                 _ => ToolChange::Annotation(name.clone()),
             };
-            let mut finding = self.finding(tool, &format!("annotations/{name}"), what);
-            (finding.drift.was, finding.drift.now) = (was.map(excerpt::of), now.map(excerpt::of));
-            self.found.push(finding);
+            let values = [was, now].map(|it| it.map(excerpt::of));
+            self.note(tool, &format!("annotations/{name}"), what, values);
         }
         let (was, now) = (old.served.get("title"), new.served.get("title"));
         if was != now {
-            let mut finding = self.finding(tool, "title", ToolChange::Title);
-            (finding.drift.was, finding.drift.now) = (was.map(excerpt::of), now.map(excerpt::of));
-            self.found.push(finding);
+            let values = [was, now].map(|it| it.map(excerpt::of));
+            self.note(tool, "title", ToolChange::Title, values);
         }
     }
 }

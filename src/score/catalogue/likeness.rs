@@ -58,13 +58,7 @@ pub fn nearest_tool<'t>(
     wanted: &Tool,
     among: impl IntoIterator<Item = &'t Tool>,
 ) -> Option<&'t Tool> {
-    among
-        .into_iter()
-        .take(CANDIDATES)
-        .map(|it| (tools(wanted, it), it))
-        .filter(|(likeness, _)| *likeness >= NEAR)
-        .max_by(|(a, a_tool), (b, b_tool)| a.total_cmp(b).then(b_tool.name().cmp(a_tool.name())))
-        .map(|(_, it)| it)
+    nearest(among, NEAR, |it| it.name(), |it| tools(wanted, it))
 }
 
 /// The tool that a call of an unknown name may mean, by the name and by the given arguments.
@@ -90,23 +84,26 @@ pub fn nearest_for_call<'t>(
         // If the name is nearly right, the arguments do not matter.
         both.max(by_name * MISSPELT)
     };
-    among
-        .into_iter()
-        .take(CANDIDATES)
-        .map(|it| (likeness(it), it))
-        .filter(|(likeness, _)| *likeness >= NEAR_BY_NAME)
-        .max_by(|(a, a_tool), (b, b_tool)| a.total_cmp(b).then(b_tool.name().cmp(a_tool.name())))
-        .map(|(_, it)| it)
+    nearest(among, NEAR_BY_NAME, |it| it.name(), likeness)
 }
 
 /// The name most like the wanted one, if any is like it at all; of equals the first in the alphabet.
 pub fn nearest_name<'n>(wanted: &str, among: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    nearest(among, NEAR_BY_NAME, |it| it, |it| names(wanted, it))
+}
+
+/// The likest of all, if it is like enough; of equals the first in the alphabet.
+fn nearest<'n, T: Copy>(
+    among: impl IntoIterator<Item = T>,
+    least: f64,
+    name: impl Fn(T) -> &'n str,
+    likeness: impl Fn(T) -> f64,
+) -> Option<T> {
+    let among = among.into_iter().take(CANDIDATES);
     among
-        .into_iter()
-        .take(CANDIDATES)
-        .map(|it| (names(wanted, it), it))
-        .filter(|(likeness, _)| *likeness >= NEAR_BY_NAME)
-        .max_by(|(a, a_name), (b, b_name)| a.total_cmp(b).then(b_name.cmp(a_name)))
+        .map(|it| (likeness(it), it))
+        .filter(|(likeness, _)| *likeness >= least)
+        .max_by(|(a, of_a), (b, of_b)| a.total_cmp(b).then(name(*of_b).cmp(name(*of_a))))
         .map(|(_, it)| it)
 }
 

@@ -8,7 +8,7 @@ use crate::pairing::matching::Partners;
 use crate::text::clock::Clock;
 use crate::text::generated::is_generated;
 use crate::text::variation::{self, How, What};
-use crate::values::path::covers_path;
+use crate::values::path::{covers_path, value_at, value_at_mut};
 use crate::work::Work;
 use model::binding::{Binding, Source};
 use model::comparison::Bound;
@@ -17,12 +17,8 @@ use model::placeholder;
 use model::rules::Rules;
 use model::trajectory::{Step, ToolCall, Trajectory};
 
-use super::binding::{
-    alike, at, fill, full_paths, full_patterns, read_calls, resolve, text_of, value_at,
-    value_at_mut,
-};
-use super::id_translation::IdTranslation;
-use super::translated_run::{Given, TranslatedRun};
+use super::binding::{alike, at, fill, full_paths, full_patterns, read_calls, resolve, text_of};
+use super::id_translation::{Given, IdTranslation, TranslatedRun};
 
 /// The most values that stand for others although no call uses them.
 const UNUSED: usize = 1_000;

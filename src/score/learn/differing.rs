@@ -16,8 +16,9 @@ use model::text::several;
 use model::trajectory::Answer;
 use model::{Object, digits};
 
-use super::any_order;
-use super::elements::{are_other_rows, gathered, has_something_of, is_reordered, sorted_keys};
+use super::elements::{
+    are_other_rows, gathered, has_something_of, is_reordered, partners, sorted_keys,
+};
 use super::wording::{self, Wording, examples};
 
 /// What differs between several answers, found place by place.
@@ -157,10 +158,7 @@ impl Differing {
             return;
         }
         let texts: Vec<&str> = agreeing.iter().map(|it| texts[*it]).collect();
-        let at: Vec<f64> = numbers
-            .iter()
-            .map(|it| self.at.get(*it).copied().unwrap_or_default())
-            .collect();
+        let at: Vec<f64> = numbers.iter().map(|it| self.moment(*it)).collect();
         if let Some(Wording { by, parts, pads }) = wording::learn(&texts, &at) {
             let seen = match by {
                 Variation::Tokens => Vec::new(),
@@ -178,6 +176,16 @@ impl Differing {
                 ..Varying::new(plain.to_owned(), by)
             });
         }
+    }
+
+    /// Notes that a place varies, and no more of it.
+    fn note(&mut self, path: &str, by: Variation) {
+        self.varies.push(Varying::new(path.to_owned(), by));
+    }
+
+    /// When a take was made.
+    fn moment(&self, take: usize) -> f64 {
+        self.at.get(take).copied().unwrap_or_default()
     }
 
     fn of_place(&mut self, per_take: &PerTake<'_>, path: &str, numbers: &[usize], depth: usize) {
@@ -198,8 +206,7 @@ impl Differing {
                 let are_made_up = key::vary(&objects);
                 let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
                 if are_made_up && !first.keys().any(is_common) {
-                    self.varies
-                        .push(Varying::new(path.to_owned(), Variation::AnyElements));
+                    self.note(path, Variation::AnyElements);
                     let members: Vec<Sample<'_>> = (objects.iter().zip(&numbers))
                         .flat_map(|(object, take)| object.values().map(|it| (it, *take)))
                         .collect();
@@ -261,9 +268,8 @@ impl Differing {
         }
         let is_row = is_row(lists) || is_within_list(path, lists);
         if is_row {
-            self.varies
-                .push(Varying::new(path.to_owned(), Variation::Row));
-        } else if let Some(partners) = any_order::partners(lists) {
+            self.note(path, Variation::Row);
+        } else if let Some(partners) = partners(lists) {
             return self.of_shuffled(lists, &partners, path, numbers, depth);
         }
         let varies_as_a_whole = |other: &&Vec<Value>| {
@@ -277,8 +283,7 @@ impl Differing {
         let is_whole = lists[1..].iter().any(varies_as_a_whole);
         if !is_row && !is_whole && are_other_rows(lists) {
             // As many, and of one shape.
-            self.varies
-                .push(Varying::new(path.to_owned(), Variation::Row));
+            self.note(path, Variation::Row);
             return self.of_elements(lists, path, numbers, depth);
         }
         if !is_row && is_whole {
@@ -366,8 +371,7 @@ impl Differing {
                     .collect::<Vec<_>>()
             };
             if length > 0 && lists.iter().all(|it| it.len() == length) {
-                self.varies
-                    .push(Varying::new(path.to_owned(), Variation::Row));
+                self.note(path, Variation::Row);
                 for at in 0..length.min(MEMBERS) {
                     self.of_samples(&of(at), &format!("{path}/{at}"), depth, Variation::SameType);
                 }
@@ -388,7 +392,7 @@ impl Differing {
         }
         let seen = seen_of(samples.iter().map(|it| it.0.clone()));
         let values: Vec<(&Value, f64)> = (samples.iter().take(SEEN))
-            .map(|(it, take)| (*it, self.at.get(*take).copied().unwrap_or_default()))
+            .map(|(it, take)| (*it, self.moment(*take)))
             .collect();
         self.varies.push(Varying {
             offsets: offsets(&values),
@@ -424,7 +428,7 @@ impl Differing {
     fn same_type(&mut self, path: &str, values: &[&Value], numbers: &[usize]) {
         let seen = seen_of(values.iter().map(|it| (*it).clone()));
         let timed: Vec<(&Value, f64)> = (values.iter().zip(numbers))
-            .map(|(it, take)| (*it, self.at.get(*take).copied().unwrap_or_default()))
+            .map(|(it, take)| (*it, self.moment(*take)))
             .collect();
         self.varies.push(Varying {
             heard: if seen.is_empty() {

@@ -15,7 +15,7 @@ use crate::text::key;
 use crate::text::token::{LONG, Token, pieces, tokens};
 use crate::text::variation::may_be;
 use crate::values::kind::{is_of_kind, reduced};
-use crate::values::path::covers_path;
+use crate::values::path::{covers_path, value_at};
 use model::comparison::{Comparison, Pair, Row, Upstream, UpstreamRow};
 use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 use model::response::Difference;
@@ -81,14 +81,8 @@ pub fn follow(before: &Trajectory, replaced: &mut Trajectory) {
 
 /// The pairs whose request has not changed.
 fn asked_the_same(comparison: &Comparison) -> impl Iterator<Item = &Pair> {
-    comparison.rows.iter().filter_map(|row| match row {
-        Row::Pair(pair)
-            if pair.request.similarity >= 1.0 && pair.request.differences.is_empty() =>
-        {
-            Some(pair.as_ref())
-        }
-        _ => None,
-    })
+    let pairs = comparison.rows.iter().filter_map(Row::pair);
+    pairs.filter(|it| it.request.similarity >= 1.0 && it.request.differences.is_empty())
 }
 
 fn calls(of: &Trajectory) -> Vec<&ToolCall> {
@@ -373,15 +367,7 @@ fn behind(was: &UpstreamLane, is: &mut UpstreamLane, compared: &Upstream) {
     let varies = was.varies.iter().filter_map(|it| {
         let call = *pairs.get(&it.call)?;
         let arguments = &is.calls.get(call.checked_sub(1)?)?.call.arguments;
-        let (first, rest) = match it.path.strip_prefix('/')?.split_once('/') {
-            Some((first, rest)) => (first, Some(rest)),
-            None => (it.path.strip_prefix('/')?, None),
-        };
-        let top = arguments.get(&first.replace("~1", "/").replace("~0", "~"));
-        let is_there = match rest {
-            None => top.is_some(),
-            Some(rest) => top.is_some_and(|it| it.pointer(&format!("/{rest}")).is_some()),
-        };
+        let is_there = value_at(arguments, &it.path).is_some();
         (is_there || it.may_lack).then(|| VaryingArgument { call, ..it.clone() })
     });
     let varies: Vec<VaryingArgument> = varies.collect();
@@ -396,20 +382,7 @@ fn behind(was: &UpstreamLane, is: &mut UpstreamLane, compared: &Upstream) {
     let answers = (was.other_answers.iter()).filter_map(|it| pairs.get(it).copied());
     let answers: BTreeSet<usize> = answers.chain(is.other_answers.iter().copied()).collect();
     is.other_answers = answers.into_iter().collect();
-    for it in &was.irregular {
-        let is_it =
-            |server: &str, tool: &str| (it.server.as_str(), it.tool.as_str()) == (server, tool);
-        match is
-            .irregular
-            .iter_mut()
-            .find(|own| is_it(&own.server, &own.tool))
-        {
-            Some(own) if own.in_all != it.in_all => own.in_all = None,
-            Some(_) => {}
-            None => is.irregular.push(it.clone()),
-        }
-    }
-    is.irregular.sort();
+    is.add_irregular(&was.irregular);
 }
 
 #[cfg(test)]

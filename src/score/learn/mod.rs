@@ -1,7 +1,7 @@
 //! Natural variation, as several takes of one script show it.
 //!
 //! - `differing`: where the answers to one request differ, place by place.
-//! - `elements`: what the elements of lists have in common. `any_order`: lists of rows that come in any order.
+//! - `elements`: what the elements of lists have in common, and their order, which may be any.
 //! - `wording`: what varies in the wording of one text.
 //! - `left_behind`: what one take left behind for a later one, and the calls of a take, polls counting once. `own_values`: the values that
 //!   show it. `growth`: answers that grew because of it.
@@ -9,7 +9,6 @@
 //! - `ignored`: a place that people say varies.
 //! - `known`: what an earlier recording knows, carried over to a later one.
 
-mod any_order;
 mod differing;
 mod elements;
 mod growth;
@@ -25,9 +24,9 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::ids::binding::{find_in_takes, full_patterns, read_answer};
+use crate::ids::id_translation::TranslatedRun;
 use crate::ids::repeats;
 use crate::ids::translate::translate;
-use crate::ids::translated_run::TranslatedRun;
 use crate::pairing::call::{is_same_request, only_reads};
 use crate::response::beside;
 use crate::scores::polls::Polled;

@@ -51,16 +51,7 @@ impl LearnedUpstream {
         let answers: BTreeSet<usize> = answers.chain(&lane.other_answers).copied().collect();
         lane.varies = varies.into_iter().collect();
         lane.other_answers = answers.into_iter().collect();
-        for it in &self.irregular {
-            let is_it =
-                |known: &&mut IrregularTool| (&known.server, &known.tool) == (&it.server, &it.tool);
-            match lane.irregular.iter_mut().find(is_it) {
-                Some(known) if known.in_all != it.in_all => known.in_all = None,
-                Some(_) => {}
-                None => lane.irregular.push(it.clone()),
-            }
-        }
-        lane.irregular.sort();
+        lane.add_irregular(&self.irregular);
     }
 }
 

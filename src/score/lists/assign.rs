@@ -1,6 +1,7 @@
 //! One-to-one assignment with the highest total, in any order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use super::align;
 
@@ -22,7 +23,8 @@ pub(crate) fn assign(
 ) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     if rows.len().max(columns.len()) > EXACT {
-        pairs = pair_off_equals(&mut rows, &mut columns);
+        let equal = pair_off(&mut rows, &mut columns, |it| it.1, |it| it.1);
+        pairs.extend(equal.into_iter().map(|(row, column)| (row.0, column.0)));
     }
     let similarity = |i: usize, j: usize| similarity(rows[i].0, columns[j].0);
     let (n, m) = (rows.len(), columns.len());
@@ -46,22 +48,25 @@ pub(crate) fn assign(
     pairs
 }
 
-/// Takes equal rows and columns out, first with first.
-fn pair_off_equals(rows: &mut Keyed, columns: &mut Keyed) -> Vec<(usize, usize)> {
-    let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
-    for &(column, key) in columns.iter().rev() {
-        free.entry(key).or_default().push(column);
+/// Takes what has equal keys out of both sides, the first with the first; what is left keeps its order.
+pub(crate) fn pair_off<T: Copy + Eq + Hash>(
+    b: &mut Vec<T>,
+    c: &mut Vec<T>,
+    mut b_key: impl FnMut(T) -> u64,
+    mut c_key: impl FnMut(T) -> u64,
+) -> Vec<(T, T)> {
+    let mut free: HashMap<u64, Vec<T>> = HashMap::new();
+    for it in c.iter().rev() {
+        free.entry(c_key(*it)).or_default().push(*it);
     }
     let mut pairs = Vec::new();
-    rows.retain(|&(row, key)| match free.get_mut(&key).and_then(Vec::pop) {
-        Some(column) => {
-            pairs.push((row, column));
-            false
-        }
-        None => true,
+    b.retain(|it| {
+        let partner = free.get_mut(&b_key(*it)).and_then(Vec::pop);
+        pairs.extend(partner.map(|partner| (*it, partner)));
+        partner.is_none()
     });
-    let left: std::collections::HashSet<usize> = free.into_values().flatten().collect();
-    columns.retain(|(column, _)| left.contains(column));
+    let taken: HashSet<T> = pairs.iter().map(|it| it.1).collect();
+    c.retain(|it| !taken.contains(it));
     pairs
 }
 

@@ -194,12 +194,7 @@ pub(crate) fn unmatched(
     if matched.all_or_nothing.is_none() && offending.is_none() {
         return None;
     }
-    let (baseline, current) = match offending {
-        Some(Row::Pair(pair)) => (Some(pair.baseline), Some(pair.current)),
-        Some(Row::Missing { baseline, .. }) => (Some(*baseline), None),
-        Some(Row::Extra { current, .. }) => (None, Some(*current)),
-        None => (None, None),
-    };
+    let (baseline, current) = offending.map_or((None, None), Row::calls);
     let why = Why::Unfit {
         demand: demand.to_owned(),
         of_expected: false,

@@ -9,7 +9,7 @@ use crate::text::variation::{self, How, What};
 use crate::text::{excerpt, words};
 use crate::values::embedded::embedded;
 use crate::values::number;
-use crate::values::path::escape;
+use crate::values::path::{escape, value_at};
 use crate::values::same::{self, same};
 use model::catalogue::Tool;
 use model::comparison::ArgumentDifference;
@@ -68,8 +68,8 @@ pub(crate) fn differences(
     }
     for it in &mut walk.found {
         // A value that stands for a recorded one is shown as the run sent it.
-        let made = pointed(b.arguments, &it.path);
-        match (made, pointed(said, &it.path)) {
+        let made = value_at(b.arguments, &it.path);
+        match (made, value_at(said, &it.path)) {
             (Some(made), Some(said)) => {
                 let (was, now) = excerpt::of_values(made, said);
                 (it.was, it.now) = (Some(was), Some(now));
@@ -79,18 +79,6 @@ pub(crate) fn differences(
         }
     }
     walk.found
-}
-
-fn pointed<'a>(arguments: &'a Object, path: &str) -> Option<&'a Value> {
-    let mut steps = path
-        .split('/')
-        .skip(1)
-        .map(|it| it.replace("~1", "/").replace("~0", "~"));
-    let first = arguments.get(&steps.next()?)?;
-    steps.try_fold(first, |value, step| match value {
-        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-        _ => value.get(&step),
-    })
 }
 
 struct Walk<'c> {

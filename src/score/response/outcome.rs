@@ -66,8 +66,7 @@ impl Response<'_> {
     pub(crate) fn message(&self) -> String {
         match (self.breach, self.outcome) {
             (Some(breach), Outcome::Answer(answer)) if !answer.is_error => breach.to_owned(),
-            (_, Outcome::Answer(answer)) => answer.text(),
-            (_, Outcome::Failure(failure)) => failure.message.clone(),
+            (_, outcome) => outcome.said(),
         }
     }
 

@@ -171,59 +171,35 @@ fn band(
     if verdict.passed {
         return band;
     }
-    let breaks = |it: &Reason| {
-        matches!(
-            it.kind,
-            ReasonKind::ServerRegression | ReasonKind::EffectChange | ReasonKind::Upstream
-        )
-    };
+    let breaks = |it: &Reason| it.kind.is_of_call() || it.kind == ReasonKind::Upstream;
     band.of_failed(current < baseline || verdict.reasons.iter().any(breaks))
 }
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then
 /// the first. `None` if there is none to compare with.
-pub fn compare_variants<T: Borrow<Trajectory>>(
-    variants: &[T],
-    current: &Trajectory,
-    rules: &Rules,
-) -> Option<Comparison> {
-    let work = Work::uninterrupted();
-    compare_variants_with(variants, current, rules, &work)
-}
-
-/// The same, but cancelled when `is_unwanted`.
 ///
 /// # Errors
 ///
-/// [`Cancelled`] when `is_unwanted` was true before the end.
-pub fn compare_variants_until<T: Borrow<Trajectory>>(
+/// [`Cancelled`] when `is_unwanted`, which is asked every few thousand steps, was true before the end.
+pub fn compare_variants<T: Borrow<Trajectory>>(
     variants: &[T],
     current: &Trajectory,
     rules: &Rules,
     is_unwanted: &dyn Fn() -> bool,
 ) -> Result<Option<Comparison>, Cancelled> {
     let work = Work::until(is_unwanted);
-    let comparison = compare_variants_with(variants, current, rules, &work);
-    work.finish(comparison)
-}
-
-fn compare_variants_with<T: Borrow<Trajectory>>(
-    variants: &[T],
-    current: &Trajectory,
-    rules: &Rules,
-    work: &Work<'_>,
-) -> Option<Comparison> {
     let compared = variants.iter().enumerate().map(|(at, it)| Comparison {
         variant: at + 1,
-        ..compare_with(it.borrow(), current, rules, work)
+        ..compare_with(it.borrow(), current, rules, &work)
     });
-    compared.reduce(|best, it| {
+    let best = compared.reduce(|best, it| {
         let verdict = it.verdict.passed.cmp(&best.verdict.passed);
         match verdict.then(it.scores.overall.total_cmp(&best.scores.overall)) {
             Ordering::Greater => it,
             Ordering::Less | Ordering::Equal => best,
         }
-    })
+    });
+    work.finish(best)
 }
 
 fn status_of(trajectory: &Trajectory, calls: &[Call<'_>]) -> ExecutionStatus {
@@ -250,10 +226,8 @@ fn classically(
     (baseline, current): (&Trajectory, &Trajectory),
     rules: &Rules,
 ) -> (Scores, Vec<Loss>, String) {
-    let similarities = rows.iter().filter_map(|row| match row {
-        Row::Pair(pair) => Some(pair.request.similarity),
-        _ => None,
-    });
+    let pairs = rows.iter().filter_map(Row::pair);
+    let similarities = pairs.map(|it| it.request.similarity);
     let mean = share(similarities.sum(), calls.longer()).clamp(0.0, 1.0);
     let went = (classic::went(baseline), classic::went(current));
     let overall = classic::overall(mean, went, (calls.baseline.len(), calls.current.len()));
@@ -300,12 +274,7 @@ fn not_looked_at(
     verdict: &Verdict,
     is_upstream_known: bool,
 ) -> Reason {
-    let counted = |kind: ChangeKind| {
-        matches!(
-            kind,
-            ChangeKind::Call | ChangeKind::Request | ChangeKind::Effect | ChangeKind::Error
-        )
-    };
+    let counted = |it: ChangeKind| it.is_of_request() || it == ChangeKind::Error;
     for it in changes.iter_mut() {
         it.fails = !verdict.passed && counted(it.kind);
     }
@@ -350,12 +319,7 @@ fn scores(
     rules: &Rules,
     (baseline, current): (ExecutionStatus, ExecutionStatus),
 ) -> Scores {
-    let pairs = || {
-        rows.iter().filter_map(|row| match row {
-            Row::Pair(pair) => Some(pair),
-            _ => None,
-        })
-    };
+    let pairs = || rows.iter().filter_map(Row::pair);
     let trajectory = share(
         pairs().map(|it| it.request.similarity).sum(),
         of_both.longer(),

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::ids::binding::{find_bindings, value_at_mut};
+use crate::ids::binding::find_bindings;
+use crate::values::path::value_at_mut;
 use model::Object;
 use model::experiment::{CauseCall, ExperimentChange, ExperimentPart};
 use model::text::aligned::aligned;

@@ -41,12 +41,8 @@ impl Mix<'_> {
             comparison,
         } = self;
         let before: Vec<&ToolCall> = accepted.calls().collect();
-        let pairs: HashMap<usize, usize> = (comparison.rows.iter())
-            .filter_map(|row| match row {
-                Row::Pair(pair) => Some((pair.current, pair.baseline)),
-                Row::Missing { .. } | Row::Extra { .. } => None,
-            })
-            .collect();
+        let pairs = comparison.rows.iter().filter_map(Row::pair);
+        let pairs: HashMap<usize, usize> = pairs.map(|it| (it.current, it.baseline)).collect();
         let kept: HashMap<usize, usize> = unchanged.iter().map(|(was, is)| (*is, *was)).collect();
         let slower: HashSet<usize> = (comparison.changes.iter())
             .filter(|it| it.kind == ChangeKind::Slower && it.fails)

@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 use aho_corasick::AhoCorasick;
 use serde_json::Value;
 
-use crate::ids::binding::{at, full_paths, leaves, read_answer, read_calls, text_of, value_at};
+use crate::ids::binding::{at, full_paths, leaves, read_answer, read_calls, text_of};
 use crate::ids::id_translation::{IdTranslation, is_unmistakable};
 use crate::text::times::is_time;
+use crate::values::path::value_at;
 use model::binding::Binding;
 use model::comparison::{Comparison, Pair, Row};
 use model::trajectory::{Answer, ToolCall, Trajectory};

@@ -186,12 +186,9 @@ fn same_pairs(comparison: &Comparison) -> impl Iterator<Item = &Pair> {
         .filter(|it| is_of_substance(it))
         .map(|it| (it.baseline, it.current))
         .collect();
-    comparison.rows.iter().filter_map(move |row| match row {
-        Row::Pair(pair) if !changed.contains(&(Some(pair.baseline), Some(pair.current))) => {
-            Some(pair.as_ref())
-        }
-        _ => None,
-    })
+    let rows = comparison.rows.iter();
+    rows.filter(move |it| !changed.contains(&it.calls()))
+        .filter_map(Row::pair)
 }
 
 /// The calls, by their numbers on both sides, of which nothing has changed and nothing more was learned.

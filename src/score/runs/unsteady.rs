@@ -60,7 +60,7 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     fn of(accepted: &'a Trajectory, change: &'a Change) -> Self {
         let path = change.path.as_deref().unwrap_or_default();
-        let of_answer = change.baseline.filter(|_| is_of_answer(change));
+        let of_answer = change.baseline.filter(|_| change.kind.is_of_answer());
         let varying = learned(&accepted.learned, of_answer).flat_map(|it| &it.varies);
         let lists = varying.filter(|it| it.by == Variation::AnyOrder);
         let mut lists = lists.filter_map(|it| beneath(path, &it.path));
@@ -74,7 +74,7 @@ impl<'a> Place<'a> {
         let is_call = (self.change.baseline, &self.change.tool)
             == (other.change.baseline, &other.change.tool);
         let is_kind = self.change.kind == other.change.kind
-            || (is_of_answer(self.change) && is_of_answer(other.change));
+            || (self.change.kind.is_of_answer() && other.change.kind.is_of_answer());
         let is_within = |a: &str, b: &str| {
             let rest = a.strip_prefix(b);
             rest.is_some_and(|it| it.is_empty() || b.is_empty() || it.starts_with('/'))
@@ -82,13 +82,6 @@ impl<'a> Place<'a> {
         let meet = is_within(self.path, other.path) || is_within(other.path, self.path);
         is_call && is_kind && meet
     }
-}
-
-fn is_of_answer(change: &Change) -> bool {
-    matches!(
-        change.kind,
-        ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error
-    )
 }
 
 /// Whether two answers that both fail are another one each, where recording had always got one and the same. An error with another number in
@@ -119,10 +112,9 @@ fn is_third(
         there.map(weight).sum()
     };
     let varies_as_before = varying(again, one.current) <= varying(&accepted.learned, one.baseline);
-    let takes = first.rows.iter().find_map(|it| match it {
-        Row::Pair(pair) if Some(pair.baseline) == one.baseline => Some(pair.takes),
-        _ => None,
-    });
+    let mut pairs = first.rows.iter().filter_map(Row::pair);
+    let pair = pairs.find(|it| Some(it.baseline) == one.baseline);
+    let takes = pair.map(|it| it.takes);
     let words = |it: &Option<String>| {
         let text = it.as_deref().unwrap_or_default();
         text.replace(|it: char| it.is_ascii_digit(), "")
@@ -134,7 +126,7 @@ fn is_third(
     // What was asked for by an id that is another one in each run is answered with that id.
     let is_bound = (accepted.bindings.iter())
         .any(|it| Some(it.call) == one.baseline && it.value.as_str() == one.was.as_deref());
-    is_of_answer(one)
+    one.kind.is_of_answer()
         && takes.is_some_and(|it| it > 1)
         && one.now != other.now
         && !(varies_as_before || is_repeated || is_bound || is_same || is_other_kind || are_errors)

@@ -45,12 +45,11 @@ pub(crate) fn losses(
 
 /// Points lost for all that a row stands for.
 pub(crate) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
-    let (baseline, current, of) = match row {
-        Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), LossOf::Unequal),
-        Row::Missing { baseline, .. } => {
-            (Some(*baseline), None, LossOf::Missing { expected: false })
-        }
-        Row::Extra { current, .. } => (None, Some(*current), LossOf::Extra { expected: false }),
+    let (baseline, current) = row.calls();
+    let of = match row {
+        Row::Pair(_) => LossOf::Unequal,
+        Row::Missing { .. } => LossOf::Missing { expected: false },
+        Row::Extra { .. } => LossOf::Extra { expected: false },
     };
     let expected = baseline.map(|it| calls.before(it));
     let got = current.map(|it| calls.now(it));

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::ids::id_translation::IdTranslation;
+use crate::ids::id_translation::{IdTranslation, TranslatedRun};
 use crate::ids::repeats;
-use crate::ids::translated_run::TranslatedRun;
 use crate::lists::align::Pairs;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
@@ -342,11 +341,9 @@ impl<'a> Sides<'a> {
 
     /// Lowers the responses that do not repeat what the server made up before, as they did in all takes.
     fn hold_to_repeats(&self, rows: &mut [Row]) {
-        let pairs = rows.iter().filter_map(|it| match it {
-            Row::Pair(it) => Some((it.baseline, it.current)),
-            Row::Missing { .. } | Row::Extra { .. } => None,
-        });
-        let broken = repeats::broken(self.baseline_run, self.said_run, &pairs.collect());
+        let pairs = rows.iter().filter_map(Row::pair);
+        let pairs = pairs.map(|it| (it.baseline, it.current)).collect();
+        let broken = repeats::broken(self.baseline_run, self.said_run, &pairs);
         for row in rows {
             let Row::Pair(pair) = row else { continue };
             let Some(broken) = broken.get(&pair.baseline) else {

@@ -5,7 +5,7 @@ use crate::response::in_band::Signs;
 use model::catalogue::Catalogue;
 use model::comparison::ExecutionStatus;
 use model::rules::Rules;
-use model::trajectory::{Ending, Outcome, ToolCall, Trajectory};
+use model::trajectory::{Ending, ToolCall, Trajectory};
 
 /// How the scored calls of a run went, as a whole.
 pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {
@@ -24,10 +24,7 @@ pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {
 /// Why a call that was just made counts as failed, in words; `None` for a good one.
 pub fn call_failure(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> Option<String> {
     if call.outcome.is_failure() {
-        return Some(match &call.outcome {
-            Outcome::Answer(answer) => answer.text(),
-            Outcome::Failure(failure) => failure.message.clone(),
-        });
+        return Some(call.outcome.said());
     }
     let breach = Schemas::new(catalogue).breach(call);
     breach.or_else(|| Signs::new(&rules.errors).error(&call.outcome))

@@ -7,9 +7,8 @@ use serde_json::Value;
 use crate::values::kind::kind;
 use crate::values::number;
 
-use super::times;
 use super::variation::amount;
-use super::watch;
+use super::{times, watch};
 
 /// So many are kept as they are.
 const FIRST: usize = 24;

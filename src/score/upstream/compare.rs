@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::ids::translated_run::TranslatedRun;
+use crate::ids::id_translation::TranslatedRun;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::same;
@@ -53,7 +53,7 @@ pub(crate) fn compare(
         (rules, work),
     );
     let sides = lanes.sides(rules, work);
-    let moments = Moments::of_rows(agent.calls, agent.rows);
+    let moments = Moments::new(agent.calls, agent.rows.iter().map(Row::calls));
     let (b, c) = arrivals(
         &sides.calls,
         (of_baseline, of_current),

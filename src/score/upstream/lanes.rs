@@ -1,8 +1,8 @@
 //! The lanes of both sides as runs of their own, so that calls behind the server are compared as the agent's are.
 
 use crate::ids::binding::find_bindings;
+use crate::ids::id_translation::TranslatedRun;
 use crate::ids::translate::translate;
-use crate::ids::translated_run::TranslatedRun;
 use crate::pairing::call::{Call, request_key};
 use crate::scores::sides::Sides;
 use crate::values::{exact, secrets};

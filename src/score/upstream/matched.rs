@@ -2,9 +2,10 @@
 //!
 //! Calls of one tool that arrived at the same moment are paired, equal ones first. What is left over is looked for at other moments.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::lists::align::unpaired;
+use crate::lists::assign::pair_off;
 use crate::lists::edits;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
@@ -63,13 +64,15 @@ pub(crate) fn matched(calls: &Calls<'_>, b: &[Arrival], c: &[Arrival]) -> Matche
     let all = (calls.baseline.len() + calls.current.len()).max(1);
     let for_each = calls.cells() / all;
     let mut pairs = Vec::new();
-    for (of_b, of_c) in open.into_values() {
+    for (mut of_b, mut of_c) in open.into_values() {
         let with_headers = |call: &Call<'_>, headers: u64| same::hash_of((call.key, headers));
-        let (same, of_b, of_c) = equals(
-            (of_b, |at| with_headers(&calls.baseline[at], b[at].headers)),
-            (of_c, |at| with_headers(&calls.current[at], c[at].headers)),
+        let same = pair_off(
+            &mut of_b,
+            &mut of_c,
+            |at| with_headers(&calls.baseline[at], b[at].headers),
+            |at| with_headers(&calls.current[at], c[at].headers),
         );
-        let (equal, of_b, of_c) = equal_requests(calls, of_b, of_c);
+        let equal = equal_requests(calls, &mut of_b, &mut of_c);
         let alike = all_of(calls, &of_b, &of_c, for_each * (of_b.len() + of_c.len()));
         pairs.extend(same.into_iter().chain(equal).chain(alike));
     }
@@ -115,35 +118,16 @@ fn alone(calls: &Calls<'_>, pairs: impl Iterator<Item = (usize, usize)>) -> Side
     (without(of_b), without(of_c))
 }
 
-/// Positions on both sides that have the same key, each with the next one, and those of each side that have none.
-fn equals(
-    (b, b_key): (Vec<usize>, impl Fn(usize) -> u64),
-    (c, c_key): (Vec<usize>, impl Fn(usize) -> u64),
-) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
-    let mut free: HashMap<u64, VecDeque<usize>> = HashMap::new();
-    for at in c {
-        free.entry(c_key(at)).or_default().push_back(at);
-    }
-    let (mut pairs, mut left) = (Vec::new(), Vec::new());
-    for at in b {
-        match free.get_mut(&b_key(at)).and_then(VecDeque::pop_front) {
-            Some(it) => pairs.push((at, it)),
-            None => left.push(at),
-        }
-    }
-    let mut right: Vec<usize> = free.into_values().flatten().collect();
-    right.sort_unstable();
-    (pairs, left, right)
-}
-
 fn equal_requests(
     calls: &Calls<'_>,
-    b: Vec<usize>,
-    c: Vec<usize>,
-) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
-    equals(
-        (b, |at| calls.baseline[at].key),
-        (c, |at| calls.current[at].key),
+    b: &mut Vec<usize>,
+    c: &mut Vec<usize>,
+) -> Vec<(usize, usize)> {
+    pair_off(
+        b,
+        c,
+        |at| calls.baseline[at].key,
+        |at| calls.current[at].key,
     )
 }
 
@@ -169,7 +153,7 @@ fn elsewhere(
     let (mut missing, mut extra) = alone(calls, pairs.iter().copied());
     missing.retain(|at| b[*at].may_move);
     extra.retain(|at| c[*at].may_move);
-    equal_requests(calls, missing, extra).0
+    equal_requests(calls, &mut missing, &mut extra)
 }
 
 /// The pairs of equal calls that are out of order among those of their server at their moment, by positions in the baseline, with whether they are out of

@@ -2,7 +2,6 @@
 
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
-use model::comparison::Row;
 use model::reason::call_name;
 use model::trajectory::ToolCall;
 
@@ -72,16 +71,6 @@ impl<'c, 'a> Moments<'c, 'a> {
             of_current,
             asks_the_same,
         }
-    }
-
-    /// The same for the rows of a comparison.
-    pub(crate) fn of_rows(calls: &'c Calls<'a>, rows: &[Row]) -> Self {
-        let partners = rows.iter().map(|row| match row {
-            Row::Pair(pair) => (Some(pair.baseline), Some(pair.current)),
-            Row::Missing { baseline, .. } => (Some(*baseline), None),
-            Row::Extra { current, .. } => (None, Some(*current)),
-        });
-        Self::new(calls, partners)
     }
 
     /// The moment of a call of the baseline's agent. One that is none counts as before the first.

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::ids::binding::{replaced, text_of, value_at};
+use crate::ids::binding::{replaced, text_of};
 use crate::pairing::call::Call;
+use crate::values::path::value_at;
 use crate::values::same::{self, same};
 use model::Object;
 

@@ -10,6 +10,9 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
+use model::Object;
 use model::json_path::{JsonPath, Part};
 
 /// One step on the way to a place in a response.
@@ -158,4 +161,35 @@ pub(crate) fn patterns(paths: &[String]) -> Vec<Pattern> {
         .iter()
         .filter_map(|it| Pattern::parse(it).ok())
         .collect()
+}
+
+/// The steps of a path, with what is escaped in it read.
+pub(crate) fn steps(path: &str) -> Vec<String> {
+    let steps = path.split('/').skip(1);
+    steps
+        .map(|it| it.replace("~2", "*").replace("~1", "/").replace("~0", "~"))
+        .collect()
+}
+
+/// The argument a JSON pointer names.
+pub(crate) fn value_at<'a>(arguments: &'a Object, path: &str) -> Option<&'a Value> {
+    let steps = steps(path);
+    let (first, rest) = steps.split_first()?;
+    rest.iter()
+        .try_fold(arguments.get(first)?, |value, step| match value {
+            Value::Object(members) => members.get(step),
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            _ => None,
+        })
+}
+
+pub(crate) fn value_at_mut<'a>(arguments: &'a mut Object, path: &str) -> Option<&'a mut Value> {
+    let steps = steps(path);
+    let (first, rest) = steps.split_first()?;
+    rest.iter()
+        .try_fold(arguments.get_mut(first)?, |value, step| match value {
+            Value::Object(members) => members.get_mut(step),
+            Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+            _ => None,
+        })
 }

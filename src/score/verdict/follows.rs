@@ -62,14 +62,10 @@ pub(crate) fn follow(calls: &Calls<'_>, rows: &[Row], changes: &mut [Change]) {
 
 /// The effects that fail now and had not failed: their numbers in the baseline by those in the run.
 fn failed_effects(calls: &Calls<'_>, rows: &[Row]) -> HashMap<usize, usize> {
-    let failed = rows.iter().filter_map(|row| match row {
-        Row::Pair(pair) if pair.effect => {
-            let (before, now) = (calls.before(pair.baseline), calls.now(pair.current));
-            (now.failed() && !before.failed()).then_some((pair.current, pair.baseline))
-        }
-        _ => None,
-    });
-    failed.collect()
+    let effects = rows.iter().filter_map(Row::pair).filter(|it| it.effect);
+    let failed =
+        effects.filter(|it| calls.now(it.current).failed() && !calls.before(it.baseline).failed());
+    failed.map(|it| (it.current, it.baseline)).collect()
 }
 
 /// An object in a response: the numbers of its call, and its path.

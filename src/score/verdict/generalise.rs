@@ -142,11 +142,8 @@ fn said_of(edit: &Edit, are_several: bool) -> String {
 }
 
 fn common(places: &Places<'_>) -> Option<How> {
-    if places.now.is_empty() {
-        return None;
-    }
     // Equally many removed and added elements are paired in order.
-    if places.then.len() != places.now.len() {
+    if places.now.is_empty() || places.then.len() != places.now.len() {
         return None;
     }
     let pairs: Vec<(&str, &str)> = (places.then.iter().zip(&places.now))

@@ -46,26 +46,17 @@ pub(crate) fn link(evidence: &Evidence<'_, '_>, reasons: &mut [Reason], changes:
     let mut links = Links::new(evidence);
     links.drift(changes);
     // They stand in the order in which one may come from another.
-    for reason in reasons.iter().filter(|it| is_of_call(it)) {
+    let is_of_call = |it: &&Reason| it.kind.is_of_call() || it.kind == ReasonKind::Upstream;
+    for reason in reasons.iter().filter(is_of_call) {
         links.add(reason, changes);
     }
     links.rest(&by_call, changes);
 }
 
-fn is_of_call(reason: &Reason) -> bool {
-    matches!(
-        reason.kind,
-        ReasonKind::ServerRegression | ReasonKind::EffectChange | ReasonKind::Upstream
-    )
-}
-
 /// The change that a reason is about, of those of its call: the one at its place, the one whose values it quotes, or the first that fails.
 fn change_of(reason: &Reason, of_call: &[usize], changes: &[Change]) -> Option<usize> {
     let fits = |it: &Change| match reason.kind {
-        ReasonKind::ServerRegression => matches!(
-            it.kind,
-            ChangeKind::Answer | ChangeKind::Error | ChangeKind::Addition
-        ),
+        ReasonKind::ServerRegression => it.kind.is_of_answer(),
         ReasonKind::EffectChange | ReasonKind::Expectation => !matches!(
             it.kind,
             ChangeKind::Drift | ChangeKind::Slower | ChangeKind::Tokens | ChangeKind::Upstream
@@ -129,7 +120,7 @@ struct Links<'e, 'a> {
     of_current: HashMap<usize, usize>,
     by_sign: HashMap<Sign, usize>,
     /// The changes of the catalogue that refuse calls, by their numbers in the baseline, and what an answer names that refuses one.
-    refused: HashMap<usize, (usize, Vec<String>)>,
+    refused: HashMap<usize, (usize, String)>,
     /// What new calls of tools come from that were renamed or are the nearest, by their numbers in the run.
     names: HashMap<usize, Follows>,
     /// The last of the baseline's calls that the run has made, too.
@@ -168,15 +159,12 @@ impl Main {
 
 impl<'e, 'a> Links<'e, 'a> {
     fn new(evidence: &'e Evidence<'e, 'a>) -> Self {
-        let pairs = evidence.rows.iter().filter_map(|row| match row {
-            Row::Pair(pair) => Some((pair.baseline, &**pair)),
-            _ => None,
-        });
+        let pairs = evidence.rows.iter().filter_map(Row::pair);
         let mut bindings: HashMap<usize, Vec<&Binding>> = HashMap::new();
         for it in evidence.bindings {
             bindings.entry(it.call).or_default().push(it);
         }
-        let pairs: HashMap<usize, &Pair> = pairs.collect();
+        let pairs: HashMap<usize, &Pair> = pairs.map(|it| (it.baseline, it)).collect();
         Self {
             evidence,
             last_pair: pairs.keys().copied().max().unwrap_or(0),
@@ -215,7 +203,7 @@ impl<'e, 'a> Links<'e, 'a> {
             }
             for number in &drift.refused {
                 (self.refused.entry(*number))
-                    .or_insert_with(|| (root, names_of(&drift.what, &drift.tool)));
+                    .or_insert_with(|| (root, name_of(&drift.what, &drift.tool)));
             }
             let renamed = finding.renamed.iter().map(|(_, now)| (now, How::NewName));
             let nearest = drift.what.nearest().map(|it| (it, How::Instead));
@@ -320,14 +308,13 @@ impl<'e, 'a> Links<'e, 'a> {
 
     /// Whether a call was not made, or failed with a message that names the tool or the parameter which changed: a server may fail for
     /// something else.
-    fn is_refusal(&self, reason: &Reason, names: &[String]) -> bool {
+    fn is_refusal(&self, reason: &Reason, name: &str) -> bool {
         let pair = reason.baseline.and_then(|it| self.pairs.get(&it));
         let Some(pair) = pair.filter(|_| reason.current.is_some()) else {
             return true;
         };
         let call = self.evidence.calls.now(pair.current);
-        let message = call.message().to_lowercase();
-        call.failed() && names.iter().any(|it| message.contains(it.as_str()))
+        call.failed() && call.message().to_lowercase().contains(name)
     }
 
     /// The run ended with a call that failed, before it came to this one.
@@ -438,15 +425,14 @@ impl<'e, 'a> Links<'e, 'a> {
 }
 
 /// What a message names that refuses a call for a change of the catalogue: the parameter, or the tool that is gone.
-fn names_of(what: &ToolChange, tool: &str) -> Vec<String> {
-    let name = match what {
+fn name_of(what: &ToolChange, tool: &str) -> String {
+    match what {
         ToolChange::Input(it) => {
             let last = it.parameter.rsplit('.').next().unwrap_or_default();
             last.trim_end_matches("[]").to_lowercase()
         }
         _ => tool.to_lowercase(),
-    };
-    vec![name]
+    }
 }
 
 /// The server could not be asked at all.

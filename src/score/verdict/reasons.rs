@@ -112,15 +112,9 @@ fn in_order(
     reasons: Vec<Reason>,
     refusing: &[&Finding],
 ) -> Vec<Reason> {
-    let is_of_call = |it: &Reason| {
-        matches!(
-            it.kind,
-            ReasonKind::ServerRegression | ReasonKind::EffectChange
-        )
-    };
     let (mut of_calls, others): (Vec<Reason>, Vec<Reason>) = once_each(evidence, reasons)
         .into_iter()
-        .partition(is_of_call);
+        .partition(|it| it.kind.is_of_call());
     for it in &mut of_calls {
         evidence.upstream.explain(it);
     }
@@ -153,12 +147,8 @@ fn once_each(evidence: &Evidence<'_, '_>, reasons: Vec<Reason>) -> Vec<Reason> {
     let mut of_pair: HashMap<(usize, usize), usize> = HashMap::new();
     let mut kept: Vec<Reason> = Vec::new();
     for it in reasons {
-        let pair = it.baseline.zip(it.current).filter(|_| {
-            matches!(
-                it.kind,
-                ReasonKind::ServerRegression | ReasonKind::EffectChange
-            )
-        });
+        let pair = it.baseline.zip(it.current);
+        let pair = pair.filter(|_| it.kind.is_of_call());
         let Some(pair) = pair else {
             kept.push(it);
             continue;
@@ -168,12 +158,9 @@ fn once_each(evidence: &Evidence<'_, '_>, reasons: Vec<Reason>) -> Vec<Reason> {
             kept.push(it);
             continue;
         };
-        let asked_otherwise = evidence.rows.iter().any(|row| match row {
-            Row::Pair(row) => {
-                (row.baseline, row.current) == pair && !evidence.calls.equal_pair(row)
-            }
-            _ => false,
-        });
+        let mut rows = evidence.rows.iter().filter_map(Row::pair);
+        let asked_otherwise =
+            rows.any(|row| (row.baseline, row.current) == pair && !evidence.calls.equal_pair(row));
         let tells = if asked_otherwise {
             ReasonKind::EffectChange
         } else {

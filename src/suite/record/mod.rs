@@ -14,6 +14,7 @@ use super::measuring::Doing;
 use super::outcome::result;
 use super::play::play;
 use super::{Error, Finished, RunContext, Settings, Suite, ci, replay};
+
 use crate::model::comparison::Comparison;
 use crate::model::redacted::Redacted;
 use crate::model::suite::{Problem, ScenarioResult, Status};
@@ -130,7 +131,7 @@ impl Over {
         is_unwanted: &dyn Fn() -> bool,
     ) -> Result<Option<(Self, Comparison)>, Cancelled> {
         let rules = &scenario.scoring;
-        let compared = score::compare_variants_until(accepted, trajectory, rules, is_unwanted)?;
+        let compared = score::compare_variants(accepted, trajectory, rules, is_unwanted)?;
         let (Some(best), Some(main)) = (compared, accepted.first()) else {
             return Ok(None);
         };

@@ -108,6 +108,13 @@ pub enum CauseKind {
     Score,
 }
 
+impl CauseKind {
+    /// Whether it is about what a call got.
+    pub fn is_of_answer(self) -> bool {
+        matches!(self, Self::Answer | Self::Addition | Self::Error)
+    }
+}
+
 /// Whose doing a cause is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -6,8 +6,8 @@ mod row;
 use askama::Template;
 
 use crate::counts::{CellRow, HEADINGS, used};
+use crate::html::content::Responses;
 use crate::html::link::page_name;
-use crate::html::responses::Responses;
 use crate::html::state::State;
 use crate::{advice, duration, moment};
 use model::published::result::{Matrix, MatrixCell, ResultDocument, Scenario};

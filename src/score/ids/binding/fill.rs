@@ -4,36 +4,14 @@ use serde_json::Value;
 
 use crate::values::embedded::embedded;
 use crate::values::number;
+use crate::values::path::value_at_mut;
 use model::binding::Binding;
 use model::trajectory::Answer;
 use model::{Object, digits};
 
 use super::extract;
 use super::extract::{occurrences, replaced, text_of};
-use super::place::{self, at, steps};
-
-/// The argument a JSON pointer names.
-pub(crate) fn value_at<'a>(arguments: &'a Object, path: &str) -> Option<&'a Value> {
-    let steps = steps(path);
-    let (first, rest) = steps.split_first()?;
-    rest.iter()
-        .try_fold(arguments.get(first)?, |value, step| match value {
-            Value::Object(members) => members.get(step),
-            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-            _ => None,
-        })
-}
-
-pub(crate) fn value_at_mut<'a>(arguments: &'a mut Object, path: &str) -> Option<&'a mut Value> {
-    let steps = steps(path);
-    let (first, rest) = steps.split_first()?;
-    rest.iter()
-        .try_fold(arguments.get_mut(first)?, |value, step| match value {
-            Value::Object(members) => members.get_mut(step),
-            Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
-            _ => None,
-        })
-}
+use super::place::{self, at};
 
 /// Puts a value into the arguments in place of the recorded one that is bound there. `false` when they do not hold that one.
 ///

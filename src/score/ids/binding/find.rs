@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::text::generated::{is_generated, tokens};
 use crate::values::exact::exact;
-use crate::values::path::escape;
+use crate::values::path::{escape, value_at};
 use model::binding::{Binding, Source};
 use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::extract::{is_id, occurrences, text_of};
-use super::fill::{is_filled_with, resolve, value_at};
+use super::fill::{is_filled_with, resolve};
 use super::place::{self, read_answer};
 
 /// Longer texts are only looked for as a whole.

@@ -15,13 +15,13 @@ mod place;
 
 use std::collections::HashSet;
 
+use crate::values::path::value_at;
 use model::Object;
 use model::binding::{Binding, BindingRule, Source};
 use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 pub(crate) use extract::{replaced, stands_alone, text_of};
 pub use fill::{fill, resolve};
-pub(crate) use fill::{value_at, value_at_mut};
 pub(crate) use find::read_calls;
 pub use place::read_answer;
 pub(crate) use place::{alike, at, full_paths, full_patterns, leaves};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::values::embedded::embedded;
-use crate::values::path::escape;
+use crate::values::path::{escape, steps};
 use crate::values::same::{self, View};
 use model::digits;
 use model::trajectory::Answer;
@@ -311,12 +311,4 @@ fn counterpart(
     } else {
         (index < items.len()).then_some(index)
     }
-}
-
-/// The steps of a path, with what is escaped in it read.
-pub(super) fn steps(path: &str) -> Vec<String> {
-    let steps = path.split('/').skip(1);
-    steps
-        .map(|it| it.replace("~2", "*").replace("~1", "/").replace("~0", "~"))
-        .collect()
 }

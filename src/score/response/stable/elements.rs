@@ -1,6 +1,5 @@
 //! Pairing the elements of two lists in a recorded answer and a new one.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -115,27 +114,6 @@ fn gap<'a>(
     );
     let found = found.into_iter();
     pairs.extend(found.map(|(i, j)| (of_b.start + i, of_c.start + j)));
-}
-
-/// Takes out of two lists of places those whose elements have equal keys, and returns them as pairs.
-pub(super) fn in_any_order(
-    b: &mut Vec<usize>,
-    c: &mut Vec<usize>,
-    mut key: impl FnMut(usize, usize) -> u64,
-) -> Vec<(usize, usize)> {
-    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-    for at in c.iter().rev() {
-        places.entry(key(1, *at)).or_default().push(*at);
-    }
-    let mut pairs = Vec::new();
-    b.retain(|at| {
-        let partner = places.get_mut(&key(0, *at)).and_then(Vec::pop);
-        pairs.extend(partner.map(|it| (*at, it)));
-        partner.is_none()
-    });
-    let taken: HashSet<usize> = pairs.iter().map(|it| it.1).collect();
-    c.retain(|it| !taken.contains(it));
-    pairs
 }
 
 /// The elements of one list in another, in their order, where all are there.

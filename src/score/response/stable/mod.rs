@@ -5,11 +5,10 @@
 //!
 //! - `spot`: where the comparison is, and what is known of that place, and the notes on the differences.
 //! - `elements`: which elements of two lists belong together. `hashes`: by which those that are the same find each other.
-//! - `varied`: values where the takes had others, and times in the elements of a list that all moved alike. `grown`: what has grown
+//! - `varied`: values where the takes had others, and times in the elements of a list that all moved alike, and what has grown
 //!   since.
 
 mod elements;
-mod grown;
 mod hashes;
 mod spot;
 mod varied;
@@ -19,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::lists::align;
+use crate::lists::assign::pair_off;
 use crate::text::clock::Moved;
 use crate::text::variation::{self, How, What};
 use crate::text::watch::{self, Watched};
@@ -37,6 +37,7 @@ use model::{Object, digits};
 use self::elements::CELLS;
 use self::hashes::Hashes;
 use self::spot::{At, Notes, Spot, may_grow};
+
 use super::finding::{Findings, Tree};
 use super::parts::{Part, parts};
 
@@ -510,14 +511,25 @@ impl<'a> Walk<'a> {
     /// Compares lists whose elements may be in any order. Elements that have no equal one, apart from what varies, are compared in order.
     fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
         let (mut b_alone, mut c_alone) = ((0..b.len()).collect(), (0..c.len()).collect());
-        elements::in_any_order(&mut b_alone, &mut c_alone, |side, at| {
-            self.hashes.exact(&[b, c][side][at])
+        let exact = [b, c].map(|side| {
+            let hashes = side.iter().map(|it| self.hashes.exact(it));
+            hashes.collect::<Vec<_>>()
         });
+        pair_off(
+            &mut b_alone,
+            &mut c_alone,
+            |at| exact[0][at],
+            |at| exact[1][at],
+        );
         let under = Tree::under_any_of(at, b.len());
-        let alike = elements::in_any_order(&mut b_alone, &mut c_alone, |side, at| {
-            let value = &[b, c][side][at];
-            (self.spot).at_an_element(|spot| self.hashes.varying(spot, value, &under, key))
-        });
+        let mut varying = |side: &'a [Value], alone: &[usize]| -> HashMap<usize, u64> {
+            let mut key_of = |at: usize| {
+                (self.spot).at_an_element(|spot| self.hashes.varying(spot, &side[at], &under, key))
+            };
+            alone.iter().map(|at| (*at, key_of(*at))).collect()
+        };
+        let (of_b, of_c) = (varying(b, &b_alone), varying(c, &c_alone));
+        let alike = pair_off(&mut b_alone, &mut c_alone, |at| of_b[&at], |at| of_c[&at]);
         let none = Vec::new();
         let is_even = b_alone.len() == c_alone.len();
         let others = b_alone.iter().copied().zip(c_alone.iter().copied());
