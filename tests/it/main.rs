@@ -83,6 +83,7 @@ mod redirects;
 mod repeat;
 mod replay;
 mod report;
+mod report_weight;
 mod results_database;
 mod retention;
 mod review;
