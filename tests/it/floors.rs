@@ -61,6 +61,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "json",
             "model",
             "published",
+            "score",
             "sql",
             "text",
         ],

@@ -21,6 +21,7 @@ mod common;
 mod compare;
 mod databases;
 mod datasets;
+mod dialogue;
 mod direct;
 mod discovery;
 mod docker;
