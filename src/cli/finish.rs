@@ -343,10 +343,9 @@ impl Source for Found<'_> {
 
     fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
         let document = self.document(folder);
-        let scenarios = self.finished.suite.scenarios.iter();
-        for (scenario, files) in scenarios.zip(&self.finished.files) {
+        for (scenario, files) in document.scenarios.iter().zip(&self.finished.files) {
             let sides = [files.current.as_deref(), files.baseline.as_deref()];
-            copy_sides(folder, &scenario.id, sides)?;
+            copy_sides(folder, &document, scenario, sides)?;
         }
         let sides = (0..self.finished.files.len()).map(|it| self.finished.sides(it));
         Ok(write_pages(folder, &document, sides)?)

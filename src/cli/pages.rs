@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use crate::cli::reports::{INDEX, write};
-use crate::published::result::{self, ResultDocument};
+use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{is_of_earlier_version, to_json};
 use crate::report::html;
 use crate::store::{self, RESULT, Runs, StoreError};
 use crate::suite::Sides;
 
-/// Writes the index, one page per scenario, their style and the document. The trajectories that a page shows are asked for when it is written.
+/// Writes the index, one page per scenario, their style and script, and the document. The trajectories that a page shows are asked for when it is written.
 ///
 /// # Errors
 ///
@@ -29,9 +29,13 @@ pub(super) fn write_pages(
         write_page(folder, &scenario.id, &page)?;
         html::keep_response(&mut responses, scenario, current.map(|it| &**it));
     }
-    write(&folder.join(RESULT), result::json(result).as_bytes())?;
-    let (name, style) = html::STYLE;
-    write(&folder.join(name), style.as_bytes())?;
+    write(
+        &folder.join(RESULT),
+        result::compact_json(result).as_bytes(),
+    )?;
+    for (name, content) in [html::STYLE, html::SCRIPT] {
+        write(&folder.join(name), content.as_bytes())?;
+    }
     write(
         &folder.join(INDEX),
         html::index_of_report(result, &responses).as_bytes(),
@@ -52,14 +56,22 @@ fn write_page(folder: &Path, id: &str, page: &html::Page) -> Result<(), StoreErr
 
 /// Puts both sides of a comparison beside the pages, the run's first, so that what a report shows can be accepted wherever the report goes.
 ///
+/// Of a scenario in which nothing changed there is nothing to accept, and its page shows the conversation: most scenarios of most reports
+/// need no copies. What is to be merged has them all, because the pages of the whole are made from them.
+///
 /// # Errors
 ///
 /// When one of them cannot be written.
 pub(super) fn copy_sides(
     folder: &Path,
-    id: &str,
+    result: &ResultDocument,
+    scenario: &Scenario,
     [current, baseline]: [Option<&Path>; 2],
 ) -> Result<(), StoreError> {
+    if scenario.is_unchanged() && result.shard.is_none() {
+        return Ok(());
+    }
+    let id = &scenario.id;
     let beside = Runs::at(&folder.join("trajectories"));
     for (from, to) in [
         (current, beside.path(id)),

@@ -56,6 +56,7 @@ pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
 pub use direct::direct;
 pub use ids::binding::{fill, find_bindings, leave_out_literals, read_answer, resolve, with_rules};
 pub use ids::id_translation::IdTranslation;
+pub use learn::by_kind::by_kind;
 pub use learn::{
     Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, follow, learn, learn_until,
     let_vary, varies_beyond_time, ways_to_ignore,

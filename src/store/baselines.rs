@@ -13,6 +13,7 @@ use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::published::trajectory::{CATALOGUES, check_id, duration_ms, pending_to_json, to_json};
+use crate::store::dialogue::dialogue_with_values;
 use crate::store::files::{Beside, cannot_read, cannot_write, in_the_way, left_behind};
 use crate::store::read::parse_pending;
 use crate::store::{Held, StoreError, check_links, dialogue, load, parse};
@@ -192,6 +193,24 @@ impl Baselines {
         held.ok_or_else(|| cannot_write(&folder, io::Error::other(why)))
     }
 
+    /// Writes the dialogue beside a scenario's main accepted trajectory as it is written now; `false` where it is so already.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when it cannot be written.
+    pub(super) fn renew_dialogue(
+        &self,
+        scenario: &str,
+        main: &Trajectory,
+    ) -> Result<bool, StoreError> {
+        let (path, now) = (self.dialogue_path(scenario), dialogue(main));
+        let is_new = fs::read_to_string(&path).is_ok_and(|it| reads_as(&it, &now));
+        if !is_new {
+            self.beside(&path, now.as_bytes())?.put()?;
+        }
+        Ok(!is_new)
+    }
+
     /// A file in the folder of a scenario that is about to be written.
     pub(super) fn beside(&self, path: &Path, content: &[u8]) -> Result<Beside, StoreError> {
         check_links(path, &self.root)?;
@@ -338,13 +357,9 @@ impl Baselines {
             return None;
         }
         let right = dialogue(main);
-        // Git may have checked it out with the line ends of Windows, and an editor may have cut white space off.
-        let lines = |text: &str| -> Vec<String> {
-            let lines = text.trim_end().lines();
-            lines.map(|it| it.trim_end().to_owned()).collect()
-        };
         let found = found.and_then(|it| String::from_utf8(it).ok());
-        let is_right = found.is_some_and(|it| it == right || lines(&it) == lines(&right));
+        let is_right = found
+            .is_some_and(|it| reads_as(&it, &right) || reads_as(&it, &dialogue_with_values(main)));
         (!is_right).then_some(right)
     }
 
@@ -424,6 +439,16 @@ impl Baselines {
     pub fn root(&self) -> &Path {
         &self.root
     }
+}
+
+/// Whether a text says what another one does: Git may have checked it out with the line ends of Windows, and an editor may have cut white
+/// space off.
+fn reads_as(found: &str, text: &str) -> bool {
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.trim_end().lines();
+        lines.map(|it| it.trim_end().to_owned()).collect()
+    };
+    found == text || lines(found) == lines(text)
 }
 
 /// A trajectory as it is read back: without what is never stored. A copy only where there is any: answers may be long.

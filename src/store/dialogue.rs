@@ -12,7 +12,8 @@ use crate::model::call::CallStatus;
 use crate::model::learned::Learned;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::model::upstream::{Header, UpstreamCall, UpstreamLane};
-use crate::text::{block as visible_block, line as visible_line, shorten};
+use crate::score;
+use crate::text::{block as visible_block, line as visible_line, plural, shorten};
 
 /// The longest answer that is written out; the whole of it is in the JSON file.
 const LONGEST: usize = 4000;
@@ -20,11 +21,28 @@ const LONGEST: usize = 4000;
 /// The longest argument, header or error of a call behind the server under test, in characters.
 const LONGEST_BEHIND: usize = 200;
 
-/// The trajectory as text. It holds no times, so that it changes only when the conversation does.
+/// The trajectory as text. It holds no times, and of values that are known to vary only what they are, so that it changes only when the
+/// conversation does.
 pub fn dialogue(trajectory: &Trajectory) -> String {
+    let behind = trajectory.upstream.iter().map(|it| it.varies.len());
+    let varying = trajectory.learned.iter().map(|it| it.varies.len());
+    let places: usize = varying.chain(behind).sum();
+    written(&score::by_kind(trajectory), places)
+}
+
+/// The same as earlier programs of this version wrote it, with the values: whoever has committed that need not change it.
+pub(super) fn dialogue_with_values(trajectory: &Trajectory) -> String {
+    written(trajectory, 0)
+}
+
+fn written(trajectory: &Trajectory, places_that_vary: usize) -> String {
     let mut text = format!("# {}\n", visible_line(&trajectory.name));
     if let Some(repeated) = trajectory.repeated {
         let _ = writeln!(text, "\n{}", repeated.recorded_words());
+    }
+    if places_that_vary > 0 {
+        let places = plural(places_that_vary, "place");
+        let _ = writeln!(text, "\n{places} may vary");
     }
     if let Some(lane) = &trajectory.upstream {
         without_a_call(&mut text, lane);

@@ -250,7 +250,7 @@ impl Baselines {
         Ok(unnamed)
     }
 
-    /// Writes an accepted trajectory that is in an earlier form as it is written now; `false` where it is so already.
+    /// Writes an accepted trajectory, or its dialogue, that is in an earlier form as it is written now; `false` where it is so already.
     ///
     /// # Errors
     ///
@@ -264,7 +264,11 @@ impl Baselines {
         }
         let trajectory = load(&path)?;
         if !is_of_earlier_version(&text) {
-            return Ok(false);
+            return if variant > 1 {
+                Ok(false)
+            } else {
+                self.renew_dialogue(scenario, &trajectory)
+            };
         }
         self.save_under(Some(&held), scenario, variant, &trajectory)?;
         Ok(true)

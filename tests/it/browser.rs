@@ -444,10 +444,10 @@ fn keys_lead_from_change_to_change() {
         document.documentElement.dataset.been = been.join(' ');
     });</script></body>";
     project.file(
-        "typed.html",
+        "reports/latest/typed.html",
         format!("{before}{after}").replace("</body>", typed),
     );
-    let seen = dom(browser, &project, "typed.html", "");
+    let seen = dom(browser, &project, "reports/latest/typed.html", "");
     let been = seen.split_once("data-been=\"").unwrap().1;
     let been = been.split_once('"').unwrap().0;
     assert_eq!(

@@ -80,6 +80,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "json",
             "model",
             "published",
+            "score",
             "sql",
             "text",
         ],

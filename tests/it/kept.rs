@@ -167,8 +167,8 @@ fn every_file_name_that_is_recorded_is_read_again() {
     let pages = fs::read_dir(project.path("pages")).unwrap().count();
     assert_eq!(
         pages,
-        names.len() + 3,
-        "a page each, the index, their style, the result"
+        names.len() + 4,
+        "a page each, the index, their style and script, the result"
     );
 }
 

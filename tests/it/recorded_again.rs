@@ -6,6 +6,8 @@ use std::path::Path;
 
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::published::trajectory;
+use mcp_eval::redact::Redactor;
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -40,7 +42,7 @@ pub(crate) fn changed(project: &Project) -> Vec<String> {
 }
 
 /// A scenario of a server that says the time and makes up ids, which later calls use, and tells how busy it is.
-fn restless(project: &Project) {
+pub(crate) fn restless(project: &Project) {
     let scenario = json!({
         "name": "Restless",
         "servers": { "desk": { "type": "mock" } },
@@ -379,6 +381,64 @@ fn learned(takes: [Trajectory; 2]) -> Trajectory {
     let [mut first, _] = takes;
     (first.learned, first.bindings) = (known.answers, known.bindings);
     first
+}
+
+#[test]
+fn a_number_that_varies_stays_as_it_was_where_its_answer_has_changed() {
+    let run = |total: u32, took: f64, shards: u32, structured: bool| {
+        let answer =
+            json!({"total": total, "took_ms": took, "_shards": {"ok": [shards]}, "state": "done"});
+        let mut search =
+            json!({"tool": "mcp__s__search", "args": {"q": "tea"}, "json": answer, "reads": true});
+        if structured {
+            search["structured"] = answer;
+        }
+        let other = json!({"tool": "mcp__s__status", "args": {}, "json": {"load": took + 1.0}, "reads": true});
+        recorded(&[search, other])
+    };
+    for structured in [false, true] {
+        let accepted = learned([run(7, 12.5, 31, structured), run(7, 14.25, 33, structured)]);
+        let now = learned([run(8, 9.75, 38, structured), run(8, 11.5, 40, structured)]);
+        let kept = accepted_over(&accepted, &now);
+        let lines = |of: &Trajectory| -> Vec<String> {
+            let text = trajectory::to_json(&Redactor::default().trajectory(of.clone()));
+            text.lines().map(str::to_owned).collect()
+        };
+        let (before, after) = (lines(&accepted), lines(&kept));
+        assert_eq!(before.len(), after.len());
+        let changed = before.iter().zip(&after).filter(|(was, is)| was != is);
+        let changed: Vec<&str> = changed.map(|(_, is)| is.trim()).collect();
+        let text = r#"\"total\":8,\"took_ms\":12.5,\"_shards\":{\"ok\":[31]}"#;
+        assert!(changed[0].contains(text), "{changed:?}");
+        let further: &[&str] = if structured { &["\"total\": 8,"] } else { &[] };
+        assert_eq!(changed[1..], *further);
+    }
+}
+
+#[test]
+fn one_value_that_is_accepted_is_one_line_beside_how_long_it_took() {
+    let project = Project::new();
+    let write = |total: u32| {
+        let answer = format!("structured={}", json!({"state": "done", "total": total}));
+        project.faulty("s", &[&answer, "took"], &[("count", json!({}))]);
+    };
+    write(7);
+    project.expect(0, &["record"]);
+    let before = project.read("baselines/s/baseline.json");
+    write(8);
+    project.expect(1, &["compare"]);
+    project.expect(0, &["review", "--accept", "s"]);
+    let after = project.read("baselines/s/baseline.json");
+    let known: Vec<&str> = before.lines().collect();
+    let new: Vec<&str> = after.lines().filter(|it| !known.contains(it)).collect();
+    // The text of the answer repeats what is structured.
+    assert_eq!(new.len(), 2, "{new:?}");
+    let took = before.lines().find(|it| it.contains("\"took_ms\": "));
+    assert!(took.is_some_and(|it| after.contains(it)), "{after}");
+    assert!(
+        new[0].contains(r#"\"total\":8"#) && new[1].contains("\"total\": 8"),
+        "{new:?}"
+    );
 }
 
 #[test]

@@ -61,6 +61,14 @@ impl Side {
         }
     }
 
+    /// How it ended, and how long that took: `answered in 1.4 ms`.
+    pub(super) fn ended(&self) -> String {
+        match &self.duration {
+            Some(duration) => format!("{} in {duration}", self.outcome),
+            None => self.outcome.to_owned(),
+        }
+    }
+
     pub(super) fn html<'a>(
         &'a self,
         title: &'a str,
@@ -97,6 +105,8 @@ pub(super) struct PartView {
     pub(super) class: &'static str,
     /// What became of it: `2 places differ`; empty where nothing did.
     pub(super) words: String,
+    /// Both sides have it to the letter.
+    pub(super) is_equal: bool,
     pub(super) body: Body,
     /// Where the whole is, where not all of it is shown.
     pub(super) files: Vec<WholeFile>,
@@ -287,6 +297,7 @@ impl<'p> Answers<'p> {
             length: part.length(),
             class: "alone",
             words: String::new(),
+            is_equal: false,
             files: self.files(&body, [None, Some((part, side))], name),
             body,
         }
@@ -326,6 +337,7 @@ impl<'p> Answers<'p> {
             return PartView {
                 class: "same",
                 words: "the same on both sides".to_owned(),
+                is_equal: true,
                 ..self.lone(now, 1, Room::Equal, name)
             };
         }
@@ -395,6 +407,7 @@ impl<'p> Answers<'p> {
             length,
             class,
             words,
+            is_equal: false,
             files: self.files(&body, [Some((was, 0)), Some((now, 1))], name),
             body,
         }

@@ -7,7 +7,7 @@ use askama::filters::Safe;
 use serde_json::Value;
 
 use crate::description::Description;
-use crate::diff::Known;
+use crate::diff::{Diff, Known};
 use model::call::CallStatus;
 use model::comparison::Bound;
 use model::label::labelled;
@@ -19,9 +19,10 @@ use model::text::word_diff::word_diff;
 use model::text::{line, shorten};
 use model::trajectory::{ToolCall, Trajectory};
 
-use super::answer::{self, Answers, PartView, Room, Side};
+use super::answer::{self, Answers, Body, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
 use super::content::{self, Arguments};
+use super::excerpt::DiffTemplate;
 use super::render::embedded;
 use super::sides::Sides;
 use super::track::{self, MessageRow, Track, TrackReader};
@@ -53,6 +54,18 @@ pub(super) struct BlockTemplate<'a> {
 impl Block<'_> {
     pub(super) fn html<'a>(&'a self, sides: &'a Sides) -> Safe<BlockTemplate<'a>> {
         embedded(BlockTemplate { block: self, sides })
+    }
+
+    /// Whether the two sides have something that is not the same, so that there are two ways of showing it.
+    pub(super) fn differs(&self) -> bool {
+        match self {
+            Self::Call(call) => {
+                let is_equal = |it: &PartView| it.is_equal;
+                !call.is_line() || call.behind.is_some() || !call.answers.iter().all(is_equal)
+            }
+            Self::Behind(_) => true,
+            Self::Messages(rows) => !rows.iter().all(|it| matches!(it, MessageRow::Same(_))),
+        }
     }
 
     /// Whether something changed in it.
@@ -118,6 +131,26 @@ impl CallBlock<'_> {
     /// Whether it is one line, which unfolds, because nothing in it is worth a look.
     pub(super) fn is_line(&self) -> bool {
         matches!(self.class, "same" | "again")
+    }
+
+    /// How both calls ended, in one line: both were answered, and there is nothing else to say.
+    fn outcome_of_both(&self, sides: &Sides) -> Option<String> {
+        let is_plain = |it: &&Side| !it.failed && it.parts.is_empty() && it.remark.is_none();
+        let side = |it: &'_ Option<Side>| it.as_ref().filter(is_plain).map(Side::ended);
+        let (before, now) = (side(&self.left)?, side(&self.right)?);
+        let title = sides.left_title.filter(|_| self.class == "same")?;
+        let now_title = sides.right_title;
+        Some(format!("{title}: {before}. {now_title}: {now}."))
+    }
+
+    /// The lines of a part of the answer, where nothing else is to be said of it: the call has said that its answer is the same.
+    fn unchanged_lines<'p>(&self, part: &'p PartView) -> Option<&'p Diff> {
+        match &part.body {
+            Body::Lines(lines) if self.class == "same" && part.is_equal => {
+                part.files.is_empty().then_some(lines)
+            }
+            _ => None,
+        }
     }
 
     fn html<'a>(&'a self, sides: &'a Sides) -> Safe<CallTemplate<'a>> {

@@ -2,7 +2,7 @@
 
 use super::sides::Sides;
 use crate::bytes;
-use crate::diff::{Diff, PieceKind, Row};
+use crate::diff::{Diff, Line, PieceKind, Row};
 use askama::Template;
 use model::text::word_diff::{Piece, word_diff};
 
@@ -51,6 +51,12 @@ impl Excerpt {
             pieces: pieces([(shown, false)]),
             cut,
         }
+    }
+
+    /// Whether it takes so little room that nobody has to scroll in it.
+    pub(super) fn is_short(&self) -> bool {
+        let characters = self.pieces.iter().map(|it| it.text.len()).sum();
+        self.cut.is_none() && is_short(1, characters)
     }
 
     /// Leaves the first so many characters; returns how many bytes they are, or `None` where there are no more of them.
@@ -136,6 +142,15 @@ impl Excerpt {
     }
 }
 
+/// The most lines that are seen at once, also on a narrow screen, and how many characters one has there.
+const SEEN: usize = 15;
+const NARROW: usize = 40;
+
+/// Whether lines of so many characters together are seen at once. What has to be scrolled must be reached by keys, and have a name.
+fn is_short(lines: usize, characters: usize) -> bool {
+    lines + characters / NARROW <= SEEN
+}
+
 /// Joins neighbours that are marked alike.
 fn pieces<'a>(parts: impl IntoIterator<Item = (&'a str, bool)>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
@@ -183,5 +198,26 @@ impl<'a> DiffTemplate<'a> {
             is_beside,
             sides,
         }
+    }
+
+    /// Its lines, where it is no more than a text that is shown once.
+    fn plain_lines(&self) -> Option<Vec<&'a Line>> {
+        let plain = |row: &'a Row| match row {
+            Row::Same(line) => Some(line),
+            _ => None,
+        };
+        let lines = self.diff.rows.iter().map(plain);
+        if self.is_beside {
+            None
+        } else {
+            lines.collect()
+        }
+    }
+
+    /// Whether nobody has to scroll in it.
+    fn is_short(&self) -> bool {
+        let lines = self.plain_lines().unwrap_or_default();
+        let characters = |it: &&Line| 2 * it.indent + it.text().len();
+        is_short(lines.len(), lines.iter().map(characters).sum())
     }
 }

@@ -29,6 +29,8 @@ mod versions;
 use std::fmt;
 use std::ops::Deref;
 
+use askama::filters::Escaper;
+
 use model::published::history::HistoryDocument;
 use model::published::result::{ResultDocument, Scenario};
 use model::redacted::Redacted;
@@ -38,7 +40,7 @@ use model::trajectory::Trajectory;
 
 use answer::Answers;
 use dashboard::Around;
-use render::{embedded, render};
+use render::{between_tags, embedded, render};
 
 pub use answer::PageFile;
 pub use content::{Responses, keep_response};
@@ -57,6 +59,12 @@ pub fn index_of_report(result: &ResultDocument, responses: &Responses) -> String
 
 /// The style sheet that lies beside the pages of a report, and its name there.
 pub const STYLE: (&str, &str) = ("mcp-eval.css", include_str!("../../../templates/style.css"));
+
+/// The script that lies beside the pages of scenarios, and its name there.
+pub const SCRIPT: (&str, &str) = (
+    "mcp-eval.js",
+    include_str!("../../../templates/scenario.js"),
+);
 
 /// The same with the final responses of runs in the cells of a matrix.
 pub fn index_with(result: &ResultDocument, responses: &Responses) -> String {
@@ -178,7 +186,7 @@ fn ticked(sentence: &str) -> Vec<Piece> {
 #[derive(Debug, Clone, Copy)]
 pub struct Escape;
 
-impl askama::filters::Escaper for Escape {
+impl Escaper for Escape {
     fn write_escaped_str<W: fmt::Write>(&self, mut out: W, text: &str) -> fmt::Result {
         let mut plain_from = 0;
         for (at, found) in text.char_indices() {
@@ -201,5 +209,22 @@ impl askama::filters::Escaper for Escape {
             plain_from = at + found.len_utf8();
         }
         out.write_str(&text[plain_from..])
+    }
+}
+
+/// How a text gets into a page where no attribute can hold it: as everywhere, but that a quote is a quote. Answers in JSON are full of them,
+/// and an entity takes six bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct EscapeBetweenTags;
+
+impl Escaper for EscapeBetweenTags {
+    fn write_escaped_str<W: fmt::Write>(&self, mut out: W, text: &str) -> fmt::Result {
+        for (at, between_quotes) in text.split('"').enumerate() {
+            if at > 0 {
+                out.write_char('"')?;
+            }
+            Escape.write_escaped_str(&mut out, between_quotes)?;
+        }
+        Ok(())
     }
 }

@@ -18,6 +18,18 @@ pub(super) fn embedded<T: Template>(part: T) -> Safe<T> {
     Safe(part)
 }
 
+/// A text that stands between tags, and in no attribute.
+#[derive(Template)]
+#[template(source = "{{ text }}", ext = "txt", escape = "between-tags")]
+pub(super) struct BetweenTags<'a> {
+    text: &'a str,
+}
+
+/// A text between tags, for the templates.
+pub(super) fn between_tags(text: &str) -> Safe<BetweenTags<'_>> {
+    embedded(BetweenTags { text })
+}
+
 /// Leads from change to change, and copies commands.
 #[derive(Template)]
 #[template(path = "scenario.js", escape = "none")]

@@ -65,8 +65,7 @@ pub(super) struct ScenarioPage<'a> {
     /// What the user wants, where no message of the conversation says it.
     intent: Option<&'a str>,
     stretches: Vec<Stretch<'a>>,
-    /// How many calls changed.
-    changed_words: String,
+    changed: Changed,
     script_hash: String,
     /// The style sheet lies beside the page.
     is_linked: bool,
@@ -96,6 +95,14 @@ struct VerdictView<'a> {
     losses: Vec<LossView<'a>>,
 }
 
+/// What changed in the conversation.
+struct Changed {
+    /// How many calls did.
+    words: String,
+    /// Something is not the same on both sides, whether that matters or not.
+    differs: bool,
+}
+
 /// How many changes are shown before the others are unfolded.
 const CHANGES: usize = 30;
 
@@ -120,7 +127,10 @@ impl<'a> ScenarioPage<'a> {
         stretch::bound(&mut blocks);
         let [failing, mut altered] = cause::of_scenario(result, scenario);
         let others = altered.split_off(altered.len().min(CHANGES));
-        let changed_words = changed_words(&blocks);
+        let changed = Changed {
+            words: changed_words(&blocks),
+            differs: blocks.iter().any(Block::differs),
+        };
         let is_unsaid = |it: &&str| {
             let steps = [baseline, current]
                 .into_iter()
@@ -169,7 +179,7 @@ impl<'a> ScenarioPage<'a> {
             },
             intent: scenario.user_intent.as_deref().filter(is_unsaid),
             stretches: stretch::folded(blocks),
-            changed_words,
+            changed,
             script_hash: render::hash(&ScenarioScript),
             is_linked: answers.has_files() && around.is_none(),
             failing,

@@ -1,7 +1,7 @@
 //! All pages in one file, to attach to a ticket: each page is a part of it, and the part that an address names is shown.
 //!
-//! It is put together from pages that are complete, by their tags alone: whatever came from outside is text in them, with every `<` and
-//! every quote escaped.
+//! It is put together from pages that are complete, by their tags alone: whatever came from outside is text in them, with every `<` escaped, and
+//! every quote in a tag.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -14,6 +14,8 @@ pub(super) struct StampRow {
     pub(super) current: Option<Vec<String>>,
     /// Both sides are known and differ, and the row is one whose changes are marked.
     pub(super) changed: bool,
+    /// They do not differ there.
+    pub(super) same: bool,
 }
 
 /// Gives the lines that a row shows of a side.
@@ -83,12 +85,11 @@ pub(super) fn rows(baseline: Option<&Side>, current: Option<&Side>) -> Vec<Stamp
         .map(|(subject, column, is_compared)| {
             let baseline = baseline.map(column);
             let current = current.map(column);
+            let are_compared = *is_compared && baseline.is_some() && current.is_some();
             StampRow {
                 subject,
-                changed: *is_compared
-                    && baseline.is_some()
-                    && current.is_some()
-                    && baseline != current,
+                changed: are_compared && baseline != current,
+                same: are_compared && baseline == current,
                 baseline,
                 current,
             }

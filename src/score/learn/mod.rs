@@ -7,8 +7,10 @@
 //!   show it. `growth`: answers that grew because of it.
 //! - `upstream`: what varies behind the server under test.
 //! - `ignored`: a place that people say varies.
+//! - `by_kind`: a trajectory as people read it, with what its values are where they vary.
 //! - `known`: what an earlier recording knows, carried over to a later one.
 
+pub(super) mod by_kind;
 mod differing;
 mod elements;
 mod growth;

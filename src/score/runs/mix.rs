@@ -71,7 +71,7 @@ impl Mix<'_> {
                 **call = was.clone();
             } else {
                 let was = pairs.get(&number).and_then(at);
-                let keeps_times = terms.call(call, was);
+                let keeps_times = terms.call(number, call, was);
                 if let Some(was) = was.filter(|_| keeps_times) {
                     (call.began, call.start_ms) = (was.began, was.start_ms);
                     call.duration_ms = was.duration_ms;

@@ -267,10 +267,12 @@ impl Source for Whole {
     }
 
     fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
-        for scenario in &self.stored.result.scenarios {
+        let result = &self.stored.result;
+        for scenario in &result.scenarios {
             let id = &scenario.id;
             let sides = [self.runs.path(id), self.runs.baseline_path(id)];
-            pages::copy_sides(folder, id, sides.each_ref().map(|it| Some(it.as_path())))?;
+            let sides = sides.each_ref().map(|it| Some(it.as_path()));
+            pages::copy_sides(folder, result, scenario, sides)?;
         }
         // Those that are gone have been reported.
         self.stored.write_pages(folder)?;

@@ -287,6 +287,13 @@ pub fn json(result: &ResultDocument) -> String {
     text
 }
 
+/// The same in one line: what lies beside the pages of a report.
+pub fn compact_json(result: &ResultDocument) -> String {
+    let mut text = json::compact(result);
+    text.push('\n');
+    text
+}
+
 /// The JSON Schema (draft 2020-12) of the document, made from the types.
 pub fn json_schema() -> Value {
     schemars::schema_for!(ResultDocument).to_value()
