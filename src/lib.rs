@@ -28,7 +28,7 @@
 //!
 //! | floor | module | what lives there |
 //! |---|---|---|
-//! | 0 | [`model`] | the words above as plain types: scenario, trajectory, comparison, result |
+//! | 0 | [`model`] | what happened, as plain types: trajectory, comparison, result |
 //! | 0 | [`json`], in `model` | documents of JSON, read however deeply they are nested, and written so that nothing in them acts on a reader |
 //! | 0 | [`json_schema`] | JSON Schemas that others wrote, validated against without asking anybody |
 //! | 0 | [`input`] | files that somebody names, read only where they are files |
@@ -36,6 +36,7 @@
 //! | 0 | [`digits`], in `model` | numbers that 64 bits cannot hold, digit for digit |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies by nature, which arguments are taken from earlier answers, what several runs say together |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown, and back in where what was recorded is sent again |
+//! | 1 | [`scenario_file`] | what is asked: scenarios, suites and their parts, read from YAML; every finding with its line and column |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
 //! | 1 | [`http_server`] | what our own servers over HTTP have in common: whose requests they accept, what they read and write |
 //! | 1 | [`lines`] | streams read line by line, in lines of bounded length |
@@ -45,7 +46,6 @@
 //! | 2 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
 //! | 2 | [`llm`] | model APIs, for agents and judges: their wire formats, and how they are asked |
-//! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | the agents, one file per kind |
 //! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that records the sessions of others |
 //! | 3 | [`discovery`] | tool searches and scanners of tool descriptions, measured |

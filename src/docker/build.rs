@@ -15,9 +15,10 @@ use crate::docker::engine::{Engine, EngineError};
 use crate::docker::leftovers::BUILT;
 use crate::docker::resources::Found;
 use crate::docker::session::Session;
+use crate::input;
 use crate::run::SetupError;
 use crate::scenario_file::servers::{Build, Image};
-use crate::{input, text};
+use crate::text;
 
 /// How the names of all images begin that we build.
 pub(super) const PREFIX: &str = "mcp-eval/";

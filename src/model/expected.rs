@@ -1,4 +1,4 @@
-//! What a scenario expects of a run, as far as calls can be compared.
+//! The calls that a scenario expects, to be compared with those of a run.
 
 use crate::Object;
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::{bytes, duration};
+use crate::bytes;
+use crate::duration;
 use model::number::{count, fixed};
 use model::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 use model::text::{plural, several};

@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::duration;
 use crate::measured::terminal;
-use crate::{duration, method};
+use crate::method;
 use model::number::{count, fixed};
 use model::points;
 use model::published::result::{

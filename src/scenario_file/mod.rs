@@ -16,7 +16,8 @@
 //! | Where are the rules of the comparison read? | `file::scoring` |
 //! | What does a scenario say that measures a search, or scanners? | `measured`, `scenario::measurement` |
 //! | What must fit together between sections? | `checks` |
-//! | What does a document become, and what is its hash? | `scenario` |
+//! | What is a scenario, as the program uses it? | `whole` |
+//! | How does a document become one, and what is its hash? | `scenario` |
 //! | Where may `${…}` stand, and what is put there? And in the configuration file of a proxy? | `expand` |
 //! | How are mock servers, or a model's script, read from a file alone? | `load::mocks` |
 //! | What is a suite file, and where is it read? | `suites` |
@@ -26,8 +27,9 @@
 //! The rooms need each other in one direction:
 //!
 //! ```text
-//! load ► scenario ► checks ► file ► measured, judge ► agent ► evaluators ► servers, mock ► expand, decode ► yaml
-//!                   suites ► file
+//! load ► scenario ► checks ► file ► measured, judge ► agent ► evaluators ► servers, mock ► decode ► yaml
+//!        whole ► suites ► file
+//!                   checks ► expand ► agent
 //! ```
 
 pub mod agent;

@@ -15,6 +15,7 @@ use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
 use crate::report::command;
+use crate::scenario_file;
 use crate::scenario_file::agent::{
     Agent, ApiKey, MAX_STEPS, ModelAgent, ModelApi, Replaying, Temperature,
 };
@@ -24,7 +25,7 @@ use crate::scenario_file::evaluators::{
 use crate::scenario_file::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
 use crate::scenario_file::servers::{HttpStyle, Server, Start, Transport};
 use crate::scenario_file::{Scenario, Timeouts};
-use crate::{scenario_file, suite};
+use crate::suite;
 
 /// What the ids of test cases begin with, so that they are none of scenario files.
 const TEST_CASES: &str = "@test-cases";

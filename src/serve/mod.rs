@@ -56,7 +56,8 @@ use tokio_util::sync::CancellationToken;
 use self::folder::Folder;
 use self::handle::Handle;
 use self::sessions::Sessions;
-use crate::{http_server, suite};
+use crate::http_server;
+use crate::suite;
 
 pub use self::handle::{Announced, FILE, announced, url};
 pub use self::options::{Allowed, Bounds, Finish, Options};

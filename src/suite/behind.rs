@@ -11,19 +11,20 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
+use crate::input;
 use crate::mcp::{self, GatewayFrom, GatewayPlace, SentHeaders, Target};
 use crate::model::redacted::Redacted;
 use crate::model::stamp::Servers;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
+use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::{HttpStyle, Start, Transport};
 use crate::suite::addresses::{Addresses, is_started};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::started::{Port, StartedServers};
 use crate::suite::{SuiteContext, recorded};
-use crate::{input, scenario_file};
 
 /// How the names of the folders of filled files begin.
 const FILLED: &str = "mcp-eval-config-";

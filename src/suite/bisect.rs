@@ -13,13 +13,14 @@ use sha2::{Digest, Sha256};
 use super::against::{compare_against_at, compare_held};
 use super::versions::{LaidOut, Versions};
 use super::{Against, Error, Finished, Settings, Suite, evaluating, source};
+use crate::git;
 use crate::model::published::result::{Bisected, Commit, SkippedCommit};
 use crate::model::reason::Reason;
 use crate::model::redacted::Redacted;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::scenario_file::Scenario;
-use crate::{git, store};
+use crate::store;
 
 /// Where a search is kept until it has come to its end.
 pub static STATE: LazyLock<PathBuf> = LazyLock::new(|| store::own("bisect.json"));

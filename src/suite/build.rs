@@ -7,16 +7,17 @@ use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
 use crate::docker::Session;
+use crate::git;
 use crate::model::stamp::{DIRTY, Git, Servers};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Observer, SetupError};
+use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::{Build, Image, Prepare};
 use crate::suite::prepare::{Held, State, Wanted, building, log_of_image};
 use crate::suite::secrets::pairs;
 use crate::suite::source::folder_that_is_there;
 use crate::suite::{SuiteContext, recorded};
-use crate::{git, scenario_file};
 
 impl SuiteContext {
     /// Does what must be done before the servers of a scenario, and its image, can be; the secrets that this is given are added to

@@ -8,13 +8,15 @@ use super::measuring::Doing;
 use super::outcome::unavailable;
 use super::play::play;
 use super::{Error, Finished, RunContext, Settings, Suite, replay, source};
+use crate::digits;
+use crate::mcp;
 use crate::model::redacted::Redacted;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Outcome, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Progress, SetupError};
 use crate::scenario_file::Scenario;
-use crate::{digits, mcp, score};
+use crate::score;
 
 /// Why a scenario says nothing of what a proxy does.
 const NOTHING_BEHIND: &str =

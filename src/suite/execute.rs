@@ -7,7 +7,9 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use crate::agent::Listener;
+use crate::digits;
 use crate::evaluate::{self, Left};
+use crate::mcp;
 use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::stamp::{Servers, Stamp};
@@ -18,6 +20,7 @@ use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, 
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Agent;
 use crate::scenario_file::measured::Measurement;
+use crate::score;
 use crate::suite::addresses::Addresses;
 use crate::suite::agents::{self, Reached};
 use crate::suite::assemble::{Assembled, Way, Who, redactor};
@@ -32,7 +35,6 @@ use crate::suite::ready::{self, Asking};
 use crate::suite::run_environment::Around;
 use crate::suite::started::StartedServers;
 use crate::suite::{SuiteContext, recorded, replay, source};
-use crate::{digits, mcp, score};
 
 /// How often a run asks what only reads.
 #[derive(Debug, Clone)]

@@ -16,12 +16,14 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
 use walkdir::WalkDir;
 
+use crate::git;
+use crate::input;
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
 use crate::report::duration;
 use crate::run::{Observer, Progress, SetupError};
 use crate::scenario_file::servers::{Build, Prepare, Version};
-use crate::{git, input, store};
+use crate::store;
 
 /// Where it is kept what was prepared.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| store::own("prepared"));

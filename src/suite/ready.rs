@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all, try_join_all};
 
+use crate::http_client;
 use crate::mcp::{self, GatewayPlace, Launch, Target};
 use crate::model::Object;
 use crate::model::catalogue::{Catalogue, Tool};
@@ -19,12 +20,13 @@ use crate::run::ready::{Asks, PageAnswer, SessionCheck, wait};
 use crate::run::{
     AskAgain, Connection, Observer, Part, Progress, SetupError, Together, Tools, Unlisted,
 };
+use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::{HealthPage, PageAddress, Ready, Transport};
+use crate::score;
 use crate::suite::addresses::Addresses;
 use crate::suite::secrets::{pairs, query};
 use crate::suite::suite_context::SuiteContext;
-use crate::{http_client, scenario_file, score};
 
 /// The connected servers of a run, and what a reader should know of how they were asked.
 pub(crate) struct Proven {

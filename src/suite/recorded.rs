@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use crate::mock;
 use crate::model::redacted::Redacted;
 use crate::model::stamp::Servers;
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::{Server, Transport};
-use crate::{mock, store};
+use crate::store;
 
 /// The scenario with all servers of its main baseline, which lies in the file `path`, in place of its own.
 ///

@@ -25,10 +25,11 @@ use crate::model::stamp::Git;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
+use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Agent;
+use crate::score;
 use crate::store::{Baselines, Held, StoreError, fingerprint};
-use crate::{scenario_file, score};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::pending::is_to_decide;
 use super::replay;
 use super::review::{Broken, Refusal, Waiting, bound, clean};
+use crate::input;
 use crate::model::pending::{Found, Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
@@ -13,8 +14,8 @@ use crate::model::trajectory::Trajectory;
 use crate::published::result::{Status, parse};
 use crate::redact::Secrets;
 use crate::scenario_file::Scenario;
+use crate::score;
 use crate::store::{self, Baselines, RESULT, Runs, fingerprint};
-use crate::{input, score};
 
 /// The folder of a run or of a report.
 #[derive(Debug)]

@@ -16,16 +16,18 @@ use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};
 use super::stored_run::{CURRENT, StoredRun};
 use super::{agents, evaluating, source};
+use crate::git;
+use crate::input;
 use crate::model::called::{Called, Selection};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::suite::{NotRun, ScenarioResult, SuiteResult};
 use crate::published::result::{self, Side};
 use crate::redact::{Redactor, Secrets};
+use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::Server;
 use crate::store::{self, RESULT, Runs, STATE};
-use crate::{git, input, scenario_file};
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]

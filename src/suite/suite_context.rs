@@ -14,6 +14,7 @@ use super::patience::Patience;
 use super::prepare::Prepared;
 use super::{Settings, recorded, source};
 use crate::docker::Session;
+use crate::git;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::stamp::{Git, Servers, Stamp};
@@ -21,10 +22,10 @@ use crate::model::suite::ScenarioResult;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
+use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::Server;
 use crate::scenario_file::suites::Retries;
-use crate::{git, scenario_file};
 
 /// What all runs of one command share.
 pub(crate) struct SuiteContext {

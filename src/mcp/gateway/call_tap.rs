@@ -11,6 +11,8 @@ use serde_json::Value;
 use super::again::{Again, Asker, Read};
 use super::passed_on::SentHeaders;
 use super::place::{GATEWAY_ERROR, error};
+use crate::digits;
+use crate::json;
 use crate::mcp::request::outcome;
 use crate::mcp::target::setup_error;
 use crate::mcp::wire::{Message, Reply, Wire, key, read_bytes};
@@ -19,7 +21,6 @@ use crate::model::catalogue::ClientAnswer;
 use crate::model::trajectory::Outcome;
 use crate::model::upstream::{Header, PassedOn};
 use crate::run::{CallRecorder, PendingCall, SetupError};
-use crate::{digits, json};
 
 /// The calls of one server.
 #[derive(Debug)]

@@ -8,8 +8,9 @@ use std::ops::Deref;
 
 use serde::Deserialize;
 
+use crate::causes;
 use crate::description::Description;
-use crate::{causes, measured};
+use crate::measured;
 use model::called::Called;
 use model::catalogue::ServerCatalogue;
 use model::evaluation::Gate;

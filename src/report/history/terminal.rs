@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{add_measures, rankings};
-use crate::{duration, moment};
+use crate::duration;
+use crate::moment;
 use model::number::{count, fixed};
 use model::published::history::{
     Commit, FirstBad, History, HistoryDocument, HistoryResult, Ranked, SlowdownGate,

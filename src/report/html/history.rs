@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use askama::Template;
 
 use super::dashboard::Around;
+use crate::duration;
 use crate::history::{add_measures, rankings};
-use crate::{duration, moment};
+use crate::moment;
 use model::number::{count, fixed};
 use model::published::history::{History, HistoryDocument, HistoryResult, Ranked};
 use model::usage::cost_words;

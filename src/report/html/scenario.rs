@@ -4,7 +4,10 @@ use askama::Template;
 
 use crate::command::{AcceptFrom, accept, acceptable, again, explain, is_of_request};
 use crate::diff::{self, Diff, Known};
-use crate::{direct, duration, method, moment};
+use crate::direct;
+use crate::duration;
+use crate::method;
+use crate::moment;
 use model::number::fixed;
 use model::points;
 use model::published::result::{

@@ -1,6 +1,7 @@
 //! The versions and environment of the two sides, row by row.
 
-use crate::{duration, moment};
+use crate::duration;
+use crate::moment;
 use model::published::result::{ModelUse, ServerSummary, Side};
 use model::stamp::{Git, Servers};
 use model::text::plural;

@@ -15,10 +15,12 @@ use self::escape::{
     PATH_CHARS, PROBLEM_LINES, Place, REASONS, REST, REST_LINES, SCENARIOS, SENTENCE_CHARS,
     URL_CHARS, clipped, code, fence, theirs,
 };
+use crate::advice;
 use crate::attention::{self, Attention, Remark, attention};
 use crate::command::{self, AcceptFrom};
+use crate::counts;
 use crate::counts::{CellRow, HEADINGS, used};
-use crate::{advice, counts, duration};
+use crate::duration;
 use model::points::score;
 use model::published::result::{Cause, EvaluationStatus, Gate, ResultDocument, Scenario, Status};
 use model::text::plural;

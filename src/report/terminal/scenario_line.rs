@@ -3,7 +3,8 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::page::{DIM, Page, scenario_style};
-use crate::{duration, wrap};
+use crate::duration;
+use crate::wrap;
 use model::published::result::{Scenario, Status};
 use model::{points, text};
 

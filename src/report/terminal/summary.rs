@@ -4,8 +4,11 @@ use unicode_width::UnicodeWidthStr;
 
 use super::page::{BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
 use super::scenario_line::ROOM_FOR_COLUMNS;
+use crate::advice;
+use crate::counts;
 use crate::counts::{CellRow, used};
-use crate::{advice, counts, duration, wrap};
+use crate::duration;
+use crate::wrap;
 use model::published::result::{Gate, GateState, Matrix, ResultDocument, Row, RowKind, Scenario};
 use model::text::{plural, several};
 

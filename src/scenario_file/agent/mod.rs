@@ -1,4 +1,4 @@
-//! The agent of a scenario, and what it asks.
+//! The agent of a scenario, and what it asks: each section with the type that it becomes.
 //!
 //! - `section`: the section `agent`, with its kinds.
 //! - `model`: a model. `section`, too: a program, and a replay of the baseline.

@@ -73,20 +73,22 @@ pub(in crate::scenario_file) trait Section: Decode {
 /// Of a section that is `served`, the keys `=>` are members of a JSON object of these names.
 macro_rules! section {
     (
-        $(#[$attr:meta])+
+        $(#[doc = $doc:literal])+
+        $(#[expect($($lint:tt)*)])?
         $name:ident => $plain:ident $(($($derive:ident),+))? $(, checked by $check:path)? {
             $( $(#[$field_attr:meta])+ $field:ident: $type:ty $(as $used:ty)? $(= $default:expr)?, )*
             $(; $( $(#[$more_attr:meta])+ $more:ident: $more_type:ty, )+ )?
         }
     ) => {
         $crate::scenario_file::decode::section::section! {
-            $(#[$attr])+
+            $(#[doc = $doc])+
+            $(#[expect($($lint)*)])?
             $name $(, checked by $check)? {
                 $( $(#[$field_attr])+ $field: $type, )*
             }
         }
 
-        $(#[$attr])+
+        $(#[doc = $doc])+
         #[derive(Debug, Clone, PartialEq $(, $($derive),+)?)]
         pub struct $plain {
             $( $(#[$field_attr])+ pub $field: $crate::scenario_file::decode::section::used_type!($type $(as $used)?), )*

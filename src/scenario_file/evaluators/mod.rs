@@ -1,7 +1,8 @@
 //! The `evaluators`: what a run should be.
 //!
 //! - `section`: an evaluator, with its types and the keys that all have.
-//! - `text`: also the answers that are meant. `schema`: a JSON Schema, inline or in a file.
+//! - `kind`: what it becomes. Each type has a file, with its keys and what they become, and an arm of [`EvaluatorKind`].
+//! - `text`: also the answers that are meant. `schema`: a JSON Schema, inline or in a file. `compared`: parts that several share.
 
 mod compared;
 mod exact_match;

@@ -3,6 +3,7 @@
 //! - `server`: a section of `mcp_interactions`, and what looks like a reference there and is none. `resources`: what it offers besides tools.
 //! - `responses`: one prepared answer, and when it is given; `steps`: what happens before, and what goes wrong with it; `content`: what it
 //!   holds.
+//! - `declared`: a mock server as it is served; `reply`: its answers; `reference`: `{{…}}` in them.
 //! - `llm`: the section `llm_interactions`.
 
 pub(super) mod content;

@@ -1,4 +1,4 @@
-//! What of a scenario may hold secrets where it is shown.
+//! Texts of a scenario that may hold secrets where it is shown.
 
 use crate::model::redacted::ShownText;
 use crate::redact::Shown;

@@ -3,7 +3,7 @@
 //! - `server`: a section of `servers`, and which of them a scenario names. `upstream`: a section of `upstreams`.
 //! - `client_config`: servers of the configuration of an MCP client, also those for the folder somebody works in, and what clients write
 //!   there for variables.
-//! - `container`: the section `docker`.
+//! - `docker`: the section `docker`. `container`: what it becomes.
 //! - `source`: the section `source`, and what is done before something is started or built.
 //! - `ready`: the sections `ready`. `hook`: the sections `before` and `after`.
 

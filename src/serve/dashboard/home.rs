@@ -18,6 +18,8 @@ use super::runs::latest;
 use super::served::{look, undecidable};
 use super::visitor::Sent;
 use crate::http_server::stream_response;
+use crate::json;
+use crate::redact;
 use crate::report::html::dashboard::{self, Home, Running, Served, Waits};
 use crate::serve::execute::{self, How};
 use crate::serve::folder::{Folder, shown};
@@ -26,7 +28,6 @@ use crate::serve::sessions::Visitor;
 use crate::serve::wire::case::{RunRequest, ScenarioRequest};
 use crate::serve::wire::commands::CompareRequest;
 use crate::serve::{Problem, Server, commands};
-use crate::{json, redact};
 
 /// How many names of what waits are shown.
 const NEXT: usize = 5;

@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use super::data_sets::search;
 use crate::discovery::search::Place;
+use crate::input;
 use crate::mcp::Target;
 use crate::redact::Secrets;
 use crate::run::SetupError;
+use crate::scenario_file;
 use crate::scenario_file::measured::Retrieval;
 use crate::suite::addresses::Addresses;
 use crate::text::dotenv::variables;
-use crate::{input, scenario_file};
 
 /// Where a proxy is, unless given.
 const USUAL_ADDRESS: &str = "http://127.0.0.1:8080";

@@ -10,7 +10,8 @@ use super::{
     Scores, SlowerCall, Upstream,
 };
 use crate::label::labelled;
-use crate::{points, reason};
+use crate::points;
+use crate::reason;
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,11 +5,13 @@ mod row;
 
 use askama::Template;
 
+use crate::advice;
 use crate::counts::{CellRow, HEADINGS, used};
+use crate::duration;
 use crate::html::content::Responses;
 use crate::html::link::page_name;
 use crate::html::state::State;
-use crate::{advice, duration, moment};
+use crate::moment;
 use model::published::result::{Matrix, MatrixCell, ResultDocument, Scenario};
 
 use super::dashboard::Around;

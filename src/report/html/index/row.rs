@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::slice;
 
 use super::cards::Cards;
+use crate::causes;
+use crate::duration;
 use crate::html::link::page_name;
 use crate::html::state::State;
-use crate::{causes, duration};
 use model::points::score;
 use model::published::result::{Cause, CauseKind, Quarantine, ResultDocument, Scenario, Status};
 use model::text::shorten;
