@@ -1,4 +1,4 @@
-//! Scenario files: YAML in, [`Scenario`](crate::scenario_file::Scenario)s out, every finding with its line and column.
+//! Scenarios, suites and their parts: YAML in, [`Scenario`]s out, every finding with its line and column.
 //!
 //! | Question | Place |
 //! | --- | --- |

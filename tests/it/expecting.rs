@@ -414,12 +414,8 @@ fn run_words_nothing_as_a_regression() {
         "worse",
         "became",
     ];
-    let printed = [
-        ran.stdout.clone(),
-        project.read("reports/latest/result.json"),
-    ]
-    .join("\n")
-    .to_lowercase();
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let printed = format!("{}\n{result:#}", ran.stdout).to_lowercase();
     for word in words {
         let sentences = printed.lines().filter(|it| {
             it.contains(' ')

@@ -198,9 +198,9 @@ pub(in crate::scenario_file) fn command_from(command: &str, folder: &Path) -> St
 pub struct Server {
     pub name: String,
     pub transport: Transport,
-    /// Overrides [`Timeouts::connect`] for this server.
+    /// Overrides that of the scenario.
     pub connect_timeout: Option<Duration>,
-    /// Overrides [`Timeouts::tool`] for this server.
+    /// Overrides that of the scenario.
     pub tool_timeout: Option<Duration>,
     /// What proves that it can be asked.
     pub ready: Option<Ready>,

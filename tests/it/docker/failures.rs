@@ -371,14 +371,9 @@ fn secrets_are_taken_out_of_what_a_container_says() {
     ran.says("exited with code 2")
         .says("<secret:")
         .says_not("hidden-value-of-mine");
-    let id = project.read("reports/latest/result.json");
-    let id = id
-        .split("\"run_id\": \"")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap();
+    let result = project.read("reports/latest/result.json");
+    let result: Value = serde_json::from_str(&result).unwrap();
+    let id = result["run_id"].as_str().unwrap();
     let log = project.read(format!(".mcp-eval/runs/{id}/logs/s.log"));
     assert!(
         log.contains("<secret:") && !log.contains("hidden-value-of-mine"),

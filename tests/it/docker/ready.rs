@@ -1,6 +1,6 @@
 //! A container has to prove that it is ready; when it cannot, its state and its last lines are reported.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::Project;
 use crate::docker::kit::{HEALTHY, containers, derived, engine, own, searching};
@@ -91,17 +91,9 @@ fn a_container_that_exits_at_once_is_quoted() {
         .expect(3, &["run"])
         .says("the container has exited with code 2")
         .says("unexpected argument '--nonsense'");
-    let log = project.read(format!(
-        ".mcp-eval/runs/{}/logs/s.log",
-        project
-            .read("reports/latest/result.json")
-            .split("\"run_id\": \"")
-            .nth(1)
-            .unwrap()
-            .split('"')
-            .next()
-            .unwrap()
-    ));
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let id = result["run_id"].as_str().unwrap();
+    let log = project.read(format!(".mcp-eval/runs/{id}/logs/s.log"));
     assert!(log.contains("--nonsense"), "{log}");
     let page = project.read("reports/latest/s.html");
     assert!(
