@@ -282,8 +282,11 @@ fn errors_in_files_are_reported_at_their_place_in_every_form() {
         index.contains(place) && !index.contains("1 of 1"),
         "{index}"
     );
-    let result: Value = serde_json::from_str(&project.read("pages/result.json")).unwrap();
-    assert_eq!(result["exit_code"], 2);
+    assert!(
+        project
+            .read("pages/result.json")
+            .contains("\"exit_code\": 2")
+    );
 }
 
 /// A project with one scenario that fails, behind a comment, whose server says what is a command to the runner of GitHub.
