@@ -587,7 +587,10 @@ fn values_of_any_name_may_be_marked_and_texts_be_kept() {
     let kept = format!("{}{}", "sk-ant-", "example1".repeat(3));
     let more = json!({
         "redact": { "patterns": ["acme_[0-9a-f]{8}"], "keep": [kept] },
-        "agent": { "kind": "scripted", "calls": [{ "tool": "echo", "args": { "text": format!("hidden-mode acme_01234567 {kept} customer") } }] },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "echo", "args": { "text": format!("hidden-mode acme_01234567 {kept} customer quiet-rule") } }] },
+        // One that is read by another way than the other sections are.
+        "success_criteria": [{ "type": "command", "command": ["sh", "-c", "cat > /dev/null; echo '{\"passed\": true}'"],
+            "env": { "RULE": { "value": "quiet-rule", "secret": true } } }],
     });
     project.faulty_with("s", &[], &[], &more);
     let text = project.read("scenarios/s.yaml");
@@ -597,7 +600,7 @@ fn values_of_any_name_may_be_marked_and_texts_be_kept() {
     project.file("scenarios/s.yaml", scenario.to_string());
     project.expect(0, &["record"]);
     let baseline = project.read("baselines/s/baseline.json");
-    let expected = format!("<secret:env.MODE> <secret:pattern> {kept} customer");
+    let expected = format!("<secret:env.MODE> <secret:pattern> {kept} customer <secret:env.RULE>");
     assert!(baseline.contains(&expected), "{baseline}");
 }
 
