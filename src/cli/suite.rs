@@ -12,8 +12,8 @@ use crate::cli::round::Round;
 use crate::cli::{Console, Failure, database, matrix, runtime};
 use crate::model::rules;
 use crate::scenario_file::agent::CommandFormat;
-use crate::scenario_file::servers::Server;
-use crate::scenario_file::{self, ClientServers, Scenario};
+use crate::scenario_file::servers::{ClientServers, Server};
+use crate::scenario_file::{self, Scenario};
 use crate::suite::{
     self, BASELINES, CACHE, Choice, Finished, Judges, Recording, ScoreSettings, Settings, Suite,
 };
@@ -122,7 +122,7 @@ fn judges(args: &ExecuteArgs, scenarios: &[Scenario]) -> Result<Judges, Failure>
 
 /// The servers of a client's configuration. Those that cannot be read must be ones that no scenario needs.
 fn servers(path: &Path, scenarios: &[Scenario], console: Console) -> Result<Vec<Server>, Failure> {
-    let read = scenario_file::client_servers(path);
+    let read = scenario_file::servers::client_servers(path);
     let ClientServers { servers, unread } =
         read.map_err(|problem| Failure::usage(problem.to_string()))?;
     let is_needed = |name: &str| {
@@ -202,7 +202,7 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
         matrix::settle(scenarios, &choice)?;
     }
     if let Some(path) = &args.judging.judge {
-        let judge = scenario_file::judge_file(path).map_err(|it| Failure::invalid(&it))?;
+        let judge = scenario_file::judge::judge_file(path).map_err(|it| Failure::invalid(&it))?;
         suite::appoint(scenarios, &judge);
     }
     Ok(())

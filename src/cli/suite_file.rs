@@ -10,8 +10,8 @@ use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
 use crate::cli::select::{self, broken};
 use crate::cli::{Console, Failure};
 use crate::model::cell::Cell;
-use crate::scenario_file::suites::{SaidBelow, SuiteFile};
-use crate::scenario_file::{self, Finding, LoadedSuite, SUITES, Scenario, Severity, SuiteFound};
+use crate::scenario_file::suites::{LoadedSuite, SaidBelow, SuiteFile, SuiteFound};
+use crate::scenario_file::{self, Finding, SUITES, Scenario, Severity};
 use crate::suite;
 use crate::text::nearest::did_you_mean;
 use crate::text::plural;
@@ -28,7 +28,7 @@ pub(super) fn load(
     today: Date,
     console: Console,
 ) -> Result<SuiteFile, Failure> {
-    let found = scenario_file::find_suites(&select.all_paths());
+    let found = scenario_file::suites::find_suites(&select.all_paths());
     let Some(wanted) = found.iter().find(|it| it.name == name) else {
         return Err(unknown(name, &found));
     };
@@ -64,7 +64,7 @@ pub(super) fn files_of_all(
     let named = [&execute.mcp_config, &execute.judging.judge];
     let mut files: Vec<PathBuf> = named.into_iter().flatten().cloned().collect();
     if let Some(name) = plan.and_then(|it| it.suite.as_deref()) {
-        let found = scenario_file::find_suites(&select.all_paths());
+        let found = scenario_file::suites::find_suites(&select.all_paths());
         for it in found.into_iter().filter(|it| it.name == name).take(1) {
             let around = scenario_file::suite(&it).suite.map(|it| it.around);
             let around = around.unwrap_or_default();
@@ -188,7 +188,7 @@ pub(super) fn quarantined(
 
 /// All that is wrong with the suites that lie beside scenarios that are selected.
 pub(super) fn check(select: &SelectArgs, today: Date) -> Vec<Finding> {
-    let found = scenario_file::find_suites(&select.all_paths());
+    let found = scenario_file::suites::find_suites(&select.all_paths());
     let mut known: BTreeMap<Option<&Path>, Vec<Scenario>> = BTreeMap::new();
     let mut findings = Vec::new();
     for it in &found {

@@ -42,13 +42,12 @@ pub mod judge;
 mod load;
 pub mod measured;
 pub mod mock;
-pub mod scenario;
+mod scenario;
 pub mod servers;
 pub mod suites;
 mod whole;
 mod yaml;
 
-pub use agent::section::{needs, reads_prompt, takes};
 pub use decode::plain::{Place, Templates};
 pub use decode::template::{
     CONFIG_FILE, PORT, SOURCE_DIR, mentions, mentions_container, port_name, upstream_url_name,
@@ -58,9 +57,6 @@ pub use expand::filling::{
     MissingVariables, expand, expand_command, expand_servers, fill_in, fill_in_config, literal,
 };
 pub use file::document::{json_schema, mock_json_schema};
-pub use judge::{
-    ExampleCall, JudgeExample, JudgeExamples, LoadedJudge, judge_examples, judge_file,
-};
 pub use load::dataset::folded;
 pub use load::find::{Found, find, id_of_folder, plain_file};
 pub use load::first::{FirstCall, FirstScenario, first_scenario};
@@ -69,13 +65,7 @@ pub use load::mocks::{LoadedLlm, LoadedMocks, llm, mock_tool, mocks};
 pub use load::session::{Session, SessionCall, session_scenario};
 pub use load::would_read::{Wanted, WouldRead};
 pub use scenario::hash::{Fingerprints, agent_hash, agent_parts, scenario_hash};
-pub use scenario::may_need;
-pub use servers::client_config::{
-    ClientConfigError, ClientServers, UnreadServer, client_config, client_servers, project_folders,
-};
-pub use servers::hook::Hook;
-pub use suites::{
-    FOLDER as SUITES, LoadedSuite, SuiteFound, find_suites, suite, suite_json_schema,
-};
+pub use scenario::needs::may_need;
+pub use suites::{FOLDER as SUITES, suite};
 pub use whole::{SaidBy, Scenario, Timeouts};
 pub use yaml::finding::{Finding, Severity, sort};

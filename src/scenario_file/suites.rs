@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::model::places::Place;
 use crate::model::trouble::Trouble;
-use crate::scenario_file::Hook;
 use crate::scenario_file::decode::values::{Amount, Count, Fraction, Timeout, Wait, Word};
 use crate::scenario_file::decode::{
     At, Decode, Field, NO_HINT, Named, Plain as _, choose, schema, section,
 };
 use crate::scenario_file::file::document::given;
+use crate::scenario_file::servers::Hook;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
 use crate::scenario_file::yaml::node::{Content, Node};

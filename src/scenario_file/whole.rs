@@ -11,13 +11,12 @@ use crate::model::label::Labels;
 use crate::model::places::Places;
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
-use crate::scenario_file::Hook;
 use crate::scenario_file::agent::{Agent, Criterion, ExpectedCall, Limits, Replaying};
 use crate::scenario_file::evaluators::Evaluator;
 use crate::scenario_file::judge::JudgeSettings;
 use crate::scenario_file::measured::Measurement;
 use crate::scenario_file::mock::DeclaredServer;
-use crate::scenario_file::servers::{Container, Ready, Server, Source};
+use crate::scenario_file::servers::{Container, Hook, Ready, Server, Source};
 
 /// One thing a user wants from the servers, and what is expected of it. The default is empty and disabled.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crate::model::redacted::Redacted;
 use crate::published::result::ResultDocument;
+use crate::scenario_file::SaidBy;
+use crate::scenario_file::judge::LoadedJudge;
 use crate::scenario_file::servers::Server;
-use crate::scenario_file::{LoadedJudge, SaidBy};
 use crate::suite::{Choice, Finished, Settings};
 
 /// Completes the document of a finished command, keeps it beside its runs, and returns it as it is kept.

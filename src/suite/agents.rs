@@ -132,7 +132,7 @@ fn take_model(agent: &mut Agent, model: &str) -> bool {
             model.clone_into(&mut settings.model);
             true
         }
-        Agent::Command { settings, .. } if scenario_file::takes(settings, MODEL) => {
+        Agent::Command { settings, .. } if scenario_file::agent::takes(settings, MODEL) => {
             if settings.model.as_deref() != Some(model) {
                 settings.price = None;
             }
@@ -293,7 +293,7 @@ fn reach_command(
     let workplace = Workplace::new(settings.format)
         .map_err(|error| SetupError::new(format!("the agent has no folder to work in: {error}")))?;
     let config = workplace.mcp_config().to_string_lossy().into_owned();
-    if settings.model.is_none() && scenario_file::needs(settings, MODEL) {
+    if settings.model.is_none() && scenario_file::agent::needs(settings, MODEL) {
         return Err(SetupError::new(
             "`${model}` has no value: give `agent.model`, or `--model NAME`",
         ));
@@ -310,7 +310,7 @@ fn reach_command(
     secrets.environment("agent", &variables);
     secrets.named("env", "agent", pairs(&filled.env));
     secrets.named("env", "agent", packed(&filled.env));
-    let on_stdin = scenario_file::reads_prompt(settings);
+    let on_stdin = scenario_file::agent::reads_prompt(settings);
     let prompt = Prompt {
         text: prompt,
         on_stdin,

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::source;
+use crate::scenario_file::Scenario;
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, FilePlace, FileRoot};
-use crate::scenario_file::servers::{Image, MountSource, Prepare, Transport};
-use crate::scenario_file::{Hook, Scenario};
+use crate::scenario_file::servers::{Hook, Image, MountSource, Prepare, Transport};
 
 /// What a scenario depends on; all paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

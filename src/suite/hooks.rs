@@ -12,7 +12,8 @@ use crate::model::suite::Problem;
 use crate::process::{ChildCommand, Logged};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
-use crate::scenario_file::{self, Hook};
+use crate::scenario_file;
+use crate::scenario_file::servers::Hook;
 use crate::suite::secrets::{options, pairs};
 
 /// How long the commands after a run may still take once the program is asked to stop.

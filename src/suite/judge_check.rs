@@ -14,7 +14,8 @@ use crate::model::usage::TotalUse;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
 use crate::scenario_file::evaluators::LlmJudge;
-use crate::scenario_file::{Finding, JudgeExample, JudgeExamples, LoadedJudge, Severity};
+use crate::scenario_file::judge::{JudgeExample, JudgeExamples, LoadedJudge};
+use crate::scenario_file::{Finding, Severity};
 use crate::store::{self, StoreError};
 
 /// What is said a second time, in other words, where a text is made longer without saying more.

@@ -13,10 +13,10 @@ use crate::model::ruling::Ruling;
 use crate::model::usage::tokens;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Budget, SetupError};
+use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Criterion;
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind};
-use crate::scenario_file::judge::JudgeSettings;
-use crate::scenario_file::{LoadedJudge, Scenario};
+use crate::scenario_file::judge::{JudgeSettings, LoadedJudge};
 use crate::store::Cache;
 
 /// Where a scenario has no judge: what to do.

@@ -22,9 +22,8 @@ use crate::model::trouble::Unanswered;
 use crate::model::usage::TotalUse;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Budget, SetupError};
-use crate::scenario_file::LoadedJudge;
 use crate::scenario_file::agent::{ModelAgent, ToolChoice};
-use crate::scenario_file::judge::{JudgeSettings, VerdictForm};
+use crate::scenario_file::judge::{JudgeSettings, LoadedJudge, VerdictForm};
 
 /// The section of a file that says how a model is asked, for messages.
 const SECTION: &str = "judge";

@@ -16,11 +16,11 @@ use crate::published::evaluator::{self, EvaluatedScenario, Verdict};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::scenario_file::Scenario;
 use crate::scenario_file::evaluators::{
     CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, LlmJudge, SqlQuestion, TextSource,
 };
-use crate::scenario_file::servers::Server;
-use crate::scenario_file::{Hook, Scenario};
+use crate::scenario_file::servers::{Hook, Server};
 use crate::sql::{self, Database, Query, Rows};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::left_files::LeftFiles;

@@ -270,7 +270,8 @@ fn configured(scenario: &mut Scenario, path: &Path) -> Result<(), String> {
         scenario.config_file = Some(path.to_owned());
         return Ok(());
     }
-    let servers = scenario_file::client_config(path).map_err(|problem| problem.to_string())?;
+    let servers =
+        scenario_file::servers::client_config(path).map_err(|problem| problem.to_string())?;
     let mut replaced = false;
     for server in servers {
         if let Some(own) = scenario

@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use mcp_eval::scenario_file::servers::{HttpStyle, Server, Start, Transport};
-use mcp_eval::scenario_file::{
-    self, ClientConfigError, Options, client_config, expand, expand_command,
+use mcp_eval::scenario_file::servers::{
+    ClientConfigError, HttpStyle, Server, Start, Transport, client_config,
 };
+use mcp_eval::scenario_file::{self, Options, expand, expand_command};
 
 /// A folder with one configuration file.
 fn config(text: &str) -> (TempDir, PathBuf) {

@@ -836,3 +836,24 @@ fn a_value_of_another_kind_is_the_same_wrong_answer_each_time() {
     assert!(unsteady(json!(["started", "stopped"])));
     assert!(unsteady(json!(17)));
 }
+
+#[test]
+fn an_id_within_a_text_is_shown_as_one_where_it_stands_alone() {
+    let take = |id: u64| {
+        let note = format!("ticket {id} of {id}17");
+        trajectory(&[
+            json!({"tool": "mcp__p__create", "args": {}, "json": {"id": id}}),
+            json!({"tool": "mcp__p__note", "args": {"id": id, "about_id": note}, "json": {"ok": true}}),
+        ])
+    };
+    let mut takes = [take(4711), take(5822)];
+    let learned = score::learn(&takes, &Rules::default());
+    learned.keep_in(&mut takes[0]);
+    let shown = score::by_kind(&takes[0]);
+    let arguments = shown
+        .calls()
+        .nth(1)
+        .map(|it| Value::Object(it.arguments.clone()));
+    let expected = json!({"id": "<id>", "about_id": "ticket <id> of 471117"});
+    assert_eq!(arguments, Some(expected), "{:?}", takes[0].bindings);
+}

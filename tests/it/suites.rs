@@ -535,7 +535,7 @@ fn the_published_schema_is_that_of_suite_files() {
     let project = Project::new();
     let printed = project.expect(0, &["schema", "suite"]).stdout;
     let printed: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!(printed, scenario_file::suite_json_schema());
+    assert_eq!(printed, scenario_file::suites::suite_json_schema());
     let schema = jsonschema::draft202012::new(&printed).unwrap();
     let good = json!({
         "order": ["a", "flows/*"], "tags": { "in": ["x"], "out": ["y"] }, "jobs": 4, "fail_fast": true,

@@ -19,8 +19,8 @@ use crate::discovery::pool::{Pool, pool, read_run};
 use crate::discovery::questions::golden;
 use crate::discovery::search::{Ask, LiveTool, Rest, Search, preset};
 use crate::scenario_file::agent::{ModelAgent, ModelApi};
-use crate::scenario_file::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
-use crate::scenario_file::{self, Finding, LoadedJudge, sort};
+use crate::scenario_file::judge::{JudgeSettings, LoadedJudge, MAX_INPUT_CHARS, VerdictForm};
+use crate::scenario_file::{self, Finding, sort};
 use crate::suite::{self, WriteSettings, Written};
 use crate::text::plural;
 use crate::{input, json, redact, store};
@@ -98,7 +98,7 @@ fn write_queries(args: &GenQueriesArgs, console: Console) -> Result<Exit, Failur
 /// Who is asked.
 fn model(args: &GenQueriesArgs) -> Result<LoadedJudge, Failure> {
     if let Some(file) = &args.model_file {
-        return scenario_file::judge_file(file).map_err(|it| Failure::invalid(&it));
+        return scenario_file::judge::judge_file(file).map_err(|it| Failure::invalid(&it));
     }
     let (api, form) = match args.provider {
         Provider::Anthropic => (ModelApi::Anthropic, VerdictForm::ToolCall),

@@ -250,7 +250,7 @@ fn listed(paths: &[impl AsRef<Path>]) -> String {
 pub(in crate::cli) fn print_schema(args: &SchemaArgs) {
     let schema = match args.kind {
         SchemaKind::Scenario => scenario_file::json_schema(),
-        SchemaKind::Suite => scenario_file::suite_json_schema(),
+        SchemaKind::Suite => scenario_file::suites::suite_json_schema(),
         SchemaKind::Mock => scenario_file::mock_json_schema(),
         SchemaKind::Trajectory => trajectory::json_schema(),
         SchemaKind::Result => result::json_schema(),

@@ -9,19 +9,20 @@ use serde_json::Value;
 use crate::cli::args::{JudgeCheckArgs, JudgeCommand, ResultFormat};
 use crate::cli::{Console, Exit, Failure, runtime};
 use crate::evaluate::judge::{Agreement, Flips};
-use crate::json;
 use crate::model::number::apart;
 use crate::model::repeated::Tally;
 use crate::model::ruling::Ruling;
 use crate::model::usage::{TotalUse, cost_words};
-use crate::scenario_file::{self, JudgeExamples, LoadedJudge};
+use crate::scenario_file::judge::{JudgeExamples, LoadedJudge};
 use crate::score::statistics;
 use crate::suite::{self, CACHE, CheckSettings, CheckedExample, CheckedJudge, verdict_words};
 use crate::text::plural;
+use crate::{json, scenario_file};
 
 pub(in crate::cli) fn run(command: &JudgeCommand, console: Console) -> Result<Exit, Failure> {
     let JudgeCommand::Check(args) = command;
-    let examples = scenario_file::judge_examples(&args.file).map_err(|it| Failure::invalid(&it))?;
+    let examples =
+        scenario_file::judge::judge_examples(&args.file).map_err(|it| Failure::invalid(&it))?;
     let judge = judge(args, &examples)?;
     let settings = CheckSettings {
         budget: args.budget,
@@ -57,7 +58,7 @@ pub(in crate::cli) fn run(command: &JudgeCommand, console: Console) -> Result<Ex
 /// The judge that is judged.
 fn judge(args: &JudgeCheckArgs, examples: &JudgeExamples) -> Result<LoadedJudge, Failure> {
     if let Some(path) = &args.judge {
-        return scenario_file::judge_file(path).map_err(|it| Failure::invalid(&it));
+        return scenario_file::judge::judge_file(path).map_err(|it| Failure::invalid(&it));
     }
     examples.judge.clone().ok_or_else(|| {
         let message = format!("{} names no judge", args.file.display());

@@ -17,8 +17,8 @@ use crate::client::{self, ClientError, Kind, PORTS, TestClient};
 use crate::http_server::unguessable;
 use crate::model::redacted::Redacted;
 use crate::report::command::SCENARIOS;
-use crate::scenario_file::servers::Server;
-use crate::scenario_file::{self, ClientServers, Finding};
+use crate::scenario_file::servers::{ClientServers, Server};
+use crate::scenario_file::{self, Finding};
 use crate::serve::{self, Allowed, Bounds, Endings, Options};
 use crate::suite::{AgentChoice, Choice, Finished, Settings};
 
@@ -173,7 +173,7 @@ fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<
         root: args.root.clone(),
         servers: mcp_config.map_or(Ok(Vec::new()), |it| servers(it))?,
         judge: judge
-            .map(|it| scenario_file::judge_file(it).map_err(|it| Failure::invalid(&it)))
+            .map(|it| scenario_file::judge::judge_file(it).map_err(|it| Failure::invalid(&it)))
             .transpose()?,
         agent: Choice {
             agent: args.agent.map(|it| match it {
@@ -192,7 +192,7 @@ fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<
 
 /// The servers of a client's configuration, all of which test cases may ask.
 fn servers(path: &Path) -> Result<Vec<Server>, Failure> {
-    let read = scenario_file::client_servers(path);
+    let read = scenario_file::servers::client_servers(path);
     let ClientServers { servers, unread } =
         read.map_err(|problem| Failure::usage(problem.to_string()))?;
     let findings: Vec<Finding> = unread.into_iter().flat_map(|it| it.findings).collect();

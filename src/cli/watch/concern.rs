@@ -131,7 +131,7 @@ impl<'a> Concern<'a> {
             return Ok(Look::Broken(failure));
         }
         let config = self.purpose.mcp_config;
-        let given = config.and_then(|it| scenario_file::client_servers(it).ok());
+        let given = config.and_then(|it| scenario_file::servers::client_servers(it).ok());
         let given = given.map_or_else(Vec::new, |it| it.servers);
         let count = picked.scenarios.len();
         let now = picked.scenarios.into_iter();

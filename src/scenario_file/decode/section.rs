@@ -67,8 +67,7 @@ pub(in crate::scenario_file) trait Section: Decode {
 /// section read, to say what is wrong beyond single keys.
 ///
 /// A section `=> Name(Traits)` becomes a public type of this name, which has the same keys as they are used: each `as` its type there, unless
-/// that is the same, and `=` what stands for one that is not given. What the type has besides follows behind a `;`, and is its default at
-/// first.
+/// that is the same, and `=` what stands for one that is not given.
 ///
 /// Of a section that is `served`, the keys `=>` are members of a JSON object of these names.
 macro_rules! section {
@@ -77,7 +76,6 @@ macro_rules! section {
         $(#[expect($($lint:tt)*)])?
         $name:ident => $plain:ident $(($($derive:ident),+))? $(, checked by $check:path)? {
             $( $(#[$field_attr:meta])+ $field:ident: $type:ty $(as $used:ty)? $(= $default:expr)?, )*
-            $(; $( $(#[$more_attr:meta])+ $more:ident: $more_type:ty, )+ )?
         }
     ) => {
         $crate::scenario_file::decode::section::section! {
@@ -92,7 +90,6 @@ macro_rules! section {
         #[derive(Debug, Clone, PartialEq $(, $($derive),+)?)]
         pub struct $plain {
             $( $(#[$field_attr])+ pub $field: $crate::scenario_file::decode::section::used_type!($type $(as $used)?), )*
-            $( $( $(#[$more_attr])+ pub $more: $more_type, )+ )?
         }
 
         impl $crate::scenario_file::decode::plain::Plain<$plain> for $name {
@@ -101,7 +98,6 @@ macro_rules! section {
                     $( $field: $crate::scenario_file::decode::section::plain_value!(
                         &self.$field, findings $(, $default)?
                     ), )*
-                    $( $( $more: <$more_type>::default(), )+ )?
                 }
             }
 

@@ -12,8 +12,8 @@ use super::text::{TextEvaluator, TextSource};
 use super::tool_calls::ToolCalls;
 use crate::model::evaluation::Role;
 use crate::model::redacted::ShownText;
-use crate::scenario_file::Hook;
 use crate::scenario_file::evaluators::within::{TraceNoErrors, Within};
+use crate::scenario_file::servers::Hook;
 
 /// One check on a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,10 +17,10 @@ use crate::scenario_file::load::config::{ConfigFile, Usual};
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::measured::Kind;
-use crate::scenario_file::servers::Server;
 use crate::scenario_file::servers::hook::HookSection;
+use crate::scenario_file::servers::{Hook, Server};
 use crate::scenario_file::yaml::source::{Findings, Mark};
-use crate::scenario_file::{Hook, SaidBy, Scenario, Timeouts};
+use crate::scenario_file::{SaidBy, Scenario, Timeouts};
 
 impl Document {
     /// The scenario, with the servers of its configuration file, or the usual ones, after its own; `None`, after saying why, where it cannot run.

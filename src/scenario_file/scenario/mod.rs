@@ -7,8 +7,5 @@
 pub(super) mod from_document;
 pub(super) mod hash;
 mod measurement;
-mod needs;
+pub(super) mod needs;
 mod shown;
-
-pub use self::hash::{Fingerprints, agent_hash, agent_parts, scenario_hash};
-pub use self::needs::may_need;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::ids::binding::{full_paths, read_answer, text_of};
+use crate::ids::binding::{full_paths, read_answer, replaced, text_of};
 use crate::response::finding::Tree;
 use crate::text::counted::Counted;
 use crate::text::generated::is_generated;
@@ -28,7 +28,10 @@ const DURATION: &str = "<duration>";
 
 /// The trajectory with `<id>`, `<time>`, `<number>` or `<duration>` in the places of values that are known to vary: in answers, and in
 /// arguments that take such a value from an earlier answer. What varies otherwise, such as lists and words, stays as it was recorded.
-pub fn by_kind(trajectory: &Trajectory) -> Trajectory {
+pub fn by_kind(trajectory: &Trajectory) -> Cow<'_, Trajectory> {
+    if trajectory.learned.is_empty() {
+        return Cow::Borrowed(trajectory);
+    }
     let mut shown = trajectory.clone();
     let learned: HashMap<usize, &Learned> =
         trajectory.learned.iter().map(|it| (it.call, it)).collect();
@@ -65,7 +68,7 @@ pub fn by_kind(trajectory: &Trajectory) -> Trajectory {
             named.insert(number, found.replaced(&varies, answer));
         }
     }
-    shown
+    Cow::Owned(shown)
 }
 
 /// The values of an answer that were replaced.
@@ -318,7 +321,11 @@ fn replace_bound(arguments: &mut model::Object, binding: &Binding, kind: &'stati
     let mut whole = Value::Object(std::mem::take(arguments));
     let value = text_of(&binding.value).unwrap_or_default();
     match whole.pointer_mut(&binding.path) {
-        Some(Value::String(text)) if !value.is_empty() => *text = text.replace(&value, kind),
+        Some(Value::String(text)) => {
+            if let Some(shown) = replaced(text, &value, kind) {
+                *text = shown;
+            }
+        }
         Some(place @ Value::Number(_)) if text_of(place).as_ref() == Some(&value) => {
             *place = kind.into();
         }

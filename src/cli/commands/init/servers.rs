@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::cli::args::InitArgs;
 use crate::cli::{Console, Failure};
-use crate::scenario_file::servers::{HttpStyle, Server, Start, Transport};
-use crate::scenario_file::{self, ClientServers};
+use crate::scenario_file;
+use crate::scenario_file::servers::{ClientServers, HttpStyle, Server, Start, Transport};
 
 /// What a server is called while nobody knows better.
 const UNNAMED: &str = "server";
@@ -64,7 +64,7 @@ pub(super) fn asked(args: &InitArgs, console: Console) -> Result<Vec<Asked>, Fai
 
 /// Servers of a client's configuration: all of them, or those of these names.
 fn of_client(path: &Path, names: &[String], console: Console) -> Result<Vec<Asked>, Failure> {
-    let read = scenario_file::client_servers(path);
+    let read = scenario_file::servers::client_servers(path);
     let ClientServers { servers, unread } =
         read.map_err(|problem| Failure::usage(problem.to_string()))?;
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|it| it == name);
@@ -280,7 +280,7 @@ pub(super) struct Configured {
 pub(super) fn configured(home: Option<&Path>) -> Vec<Configured> {
     let mut above = PathBuf::new();
     let mut of_project = Vec::new();
-    for _ in scenario_file::project_folders() {
+    for _ in scenario_file::servers::project_folders() {
         of_project.extend(OF_PROJECT.iter().map(|it| (above.join(it.0), it.1)));
         above.push("..");
     }
@@ -299,7 +299,7 @@ pub(super) fn configured(home: Option<&Path>) -> Vec<Configured> {
             continue;
         }
         // A file that cannot be read, or says nothing of servers, is no business of ours.
-        let Ok(read) = scenario_file::client_servers(&path) else {
+        let Ok(read) = scenario_file::servers::client_servers(&path) else {
             continue;
         };
         let servers: Vec<String> = read.servers.into_iter().map(|it| it.name).collect();

@@ -52,7 +52,7 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
     }
     let servers = match &args.execute.mcp_config {
         None => Vec::new(),
-        Some(path) => scenario_file::client_config(path)
+        Some(path) => scenario_file::servers::client_config(path)
             .map_err(|problem| Failure::usage(problem.to_string()))?,
     };
     let target = file_of_scenario(&name);
