@@ -857,3 +857,32 @@ fn an_id_within_a_text_is_shown_as_one_where_it_stands_alone() {
     let expected = json!({"id": "<id>", "about_id": "ticket <id> of 471117"});
     assert_eq!(arguments, Some(expected), "{:?}", takes[0].bindings);
 }
+
+#[test]
+fn a_text_that_repeats_a_wrapped_result_is_shown_as_that_is() {
+    let take = |id: &str| {
+        let list = json!([{"id": id, "state": "open"}]);
+        trajectory(&[json!({
+            "tool": "mcp__p__list",
+            "args": {},
+            "content": [{"type": "text", "text": list.to_string()}],
+            "structured": {"result": list},
+        })])
+    };
+    let mut takes = [
+        take("f3dcb4d5-bbd3-4b89-ac9a-410c3024b89d"),
+        take("d7837267-6edc-4b91-98e1-1ce0df8bc2ac"),
+    ];
+    let learned = score::learn(&takes, &Rules::default());
+    learned.keep_in(&mut takes[0]);
+    let shown = score::by_kind(&takes[0]);
+    let Some(Outcome::Answer(answer)) = shown.calls().next().map(|it| &it.outcome) else {
+        panic!("{shown:?}");
+    };
+    assert_eq!(answer.text(), r#"[{"id":"<id>","state":"open"}]"#);
+    let structured = answer.structured_content.as_ref();
+    assert_eq!(
+        structured,
+        Some(&json!({"result": [{"id": "<id>", "state": "open"}]}))
+    );
+}
