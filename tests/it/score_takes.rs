@@ -860,8 +860,8 @@ fn an_id_within_a_text_is_shown_as_one_where_it_stands_alone() {
 
 #[test]
 fn a_text_that_repeats_a_wrapped_result_is_shown_as_that_is() {
-    let take = |id: &str| {
-        let list = json!([{"id": id, "state": "open"}]);
+    let take = |id: &str, took: u64| {
+        let list = json!([{"id": id, "state": "open", "took_ms": took}]);
         trajectory(&[json!({
             "tool": "mcp__p__list",
             "args": {},
@@ -870,8 +870,8 @@ fn a_text_that_repeats_a_wrapped_result_is_shown_as_that_is() {
         })])
     };
     let mut takes = [
-        take("f3dcb4d5-bbd3-4b89-ac9a-410c3024b89d"),
-        take("d7837267-6edc-4b91-98e1-1ce0df8bc2ac"),
+        take("f3dcb4d5-bbd3-4b89-ac9a-410c3024b89d", 314),
+        take("d7837267-6edc-4b91-98e1-1ce0df8bc2ac", 271),
     ];
     let learned = score::learn(&takes, &Rules::default());
     learned.keep_in(&mut takes[0]);
@@ -879,10 +879,8 @@ fn a_text_that_repeats_a_wrapped_result_is_shown_as_that_is() {
     let Some(Outcome::Answer(answer)) = shown.calls().next().map(|it| &it.outcome) else {
         panic!("{shown:?}");
     };
-    assert_eq!(answer.text(), r#"[{"id":"<id>","state":"open"}]"#);
+    let list = json!([{"id": "<id>", "state": "open", "took_ms": "<number>"}]);
+    assert_eq!(answer.text(), list.to_string());
     let structured = answer.structured_content.as_ref();
-    assert_eq!(
-        structured,
-        Some(&json!({"result": [{"id": "<id>", "state": "open"}]}))
-    );
+    assert_eq!(structured, Some(&json!({"result": list})));
 }
