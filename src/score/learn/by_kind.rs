@@ -13,7 +13,6 @@ use crate::text::counted::Counted;
 use crate::text::generated::is_generated;
 use crate::text::times::is_time;
 use crate::text::token::{LONG, tokens};
-use crate::values::embedded::embedded;
 use crate::values::path::escape;
 use crate::values::same::DEPTH;
 use model::binding::Binding;
@@ -110,7 +109,6 @@ impl Named {
         let tree = Tree::new(varies);
         let root = vec![&tree];
         let structured = Tree::under(&root, "structuredContent");
-        let recorded = answer.structured_content.clone();
         if let Some(value) = &mut answer.structured_content {
             let text = value.to_string();
             let shown = self.in_json(&text, &structured, "/structuredContent");
@@ -124,13 +122,7 @@ impl Named {
                 continue;
             };
             let place = format!("/content/{index}");
-            let mut json = Tree::under(&at, "json");
-            // A text that repeats the structured content varies as that does.
-            match recorded.as_ref().and_then(|it| repeated(text, it)) {
-                Some(Repeated::Whole) => json.extend(&structured),
-                Some(Repeated::Result) => json.extend(Tree::under(&structured, "result")),
-                None => {}
-            }
+            let json = Tree::under(&at, "json");
             let plain = Tree::varying(&Tree::under(&at, "text"));
             let shown = match plain {
                 Some(varying) => self.in_text(text, varying, &format!("{place}/text")),
@@ -299,21 +291,6 @@ fn word(kind: TokenKind) -> Option<&'static str> {
         TokenKind::Duration => Some(DURATION),
         TokenKind::Word | TokenKind::Sign => None,
     }
-}
-
-/// What of the structured content a text repeats.
-enum Repeated {
-    Whole,
-    /// Some servers wrap what is no object as `{"result": …}`.
-    Result,
-}
-
-fn repeated(text: &str, structured: &Value) -> Option<Repeated> {
-    let said = embedded(text)?;
-    if said == *structured {
-        return Some(Repeated::Whole);
-    }
-    (structured.get("result") == Some(&said)).then_some(Repeated::Result)
 }
 
 /// Puts what a bound value is in its place.
