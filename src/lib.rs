@@ -67,7 +67,7 @@
 //! - No verdict without a completed run; no score for a run that did not finish.
 //! - CI never writes a baseline.
 //! - Nothing a scenario, tool or model said reaches HTML unescaped, or a terminal with its control characters.
-//! - What is stored, reported or logged is [`Redacted`](model::redacted::Redacted), which only `redact` and readers of our own files make.
+//! - What is stored, reported or logged is [`Redacted`](model::Redacted), which only `redact` and readers of our own files make.
 //! - Nothing is written in place: write beside, then rename.
 //! - Published JSON has a `format_version`. What of it `model` has, too, is one type there; what it does not tell is never serialized.
 //! - rmcp's types stay inside `mcp`; what is stored comes from the wire, not from its typed model.

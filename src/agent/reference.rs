@@ -14,9 +14,8 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::digits;
-use crate::model::reference::{Part, Reference};
-use crate::model::trajectory::{Answer, Outcome, Trajectory};
-use crate::model::{Object, texts};
+use crate::model::texts;
+use crate::model::{Answer, Object, Outcome, Part, Reference, Trajectory};
 use crate::scenario_file::agent::{FilledText, ScriptedCall};
 use crate::text::beginning;
 
@@ -239,7 +238,7 @@ mod tests {
     use std::borrow::Cow;
 
     use super::Answers;
-    use crate::model::trajectory::{Answer, FailureKind, Outcome};
+    use crate::model::{Answer, FailureKind, Outcome};
     use crate::scenario_file::agent::FilledText;
 
     fn answers(answers: impl IntoIterator<Item = Option<Answer>>) -> Answers<'static> {

@@ -8,10 +8,9 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::digits;
-use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use crate::model::{Object, placeholder, texts};
+use crate::model::{Answer, Ending, Object, Outcome, Redacted, Step, ToolCall, Trajectory};
+use crate::model::{placeholder, texts};
 use crate::redact::{Redactor, Secrets, Unknown};
 use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 use crate::scenario_file::agent::{Pace, Replaying};

@@ -8,11 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::reference::{self, Answers};
-use crate::model::Object;
-use crate::model::catalogue::Catalogue;
-use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::model::{Answer, Catalogue, Object, Outcome, Redacted, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
 use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 use crate::scenario_file::agent::ScriptedCall;

@@ -1,7 +1,7 @@
 //! Findings in a scenario's `scoring` section that the loader cannot make: paths that cannot be read, and rules without an effect.
 
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::rules::ErrorSign;
+use crate::model::{Catalogue, ServerCatalogue, Tool};
 use crate::scenario_file::agent::Agent;
 use crate::scenario_file::{Finding, Scenario, Severity};
 use crate::score::{self, KnownCall};

@@ -10,7 +10,7 @@ use crate::cli::args::{
     ServersChoice,
 };
 use crate::git;
-use crate::model::called::{Called, CalledOption};
+use crate::model::{Called, CalledOption};
 
 /// How `record` was called.
 pub(super) fn record(args: &RecordArgs) -> Called {

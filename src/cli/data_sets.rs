@@ -9,7 +9,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::discovery::golden::{Corpus, Golden};
 use crate::discovery::places::Document;
 use crate::discovery::search;
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file::Finding;
 use crate::{input, suite};

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::cli::args::{AgentChoice, Axis, AxisName};
 use crate::cli::exit::Failure;
-use crate::model::cell::{Cell, Setting};
+use crate::model::{Cell, Setting};
 use crate::scenario_file::{Scenario, folded};
 use crate::store::Baselines;
 use crate::suite::{self, Choice};

@@ -14,7 +14,7 @@ use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::reports::Reports;
 use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, database, runtime};
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::measured::{Measured as Document, Status};
 use crate::redact::Redactor;
 use crate::run::{self, Progress};

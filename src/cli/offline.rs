@@ -12,7 +12,7 @@ use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::scoring;
 use crate::cli::{Console, Exit, Failure, called, matrix, runtime};
 use crate::input::real;
-use crate::model::cell::Cell;
+use crate::model::Cell;
 use crate::published::result;
 use crate::published::trajectory::CATALOGUES;
 use crate::scenario_file;

@@ -8,9 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
 use crate::cli::console::Console;
-use crate::model::redacted::Redacted;
-use crate::model::suite::ScenarioResult;
-use crate::model::trajectory::Outcome;
+use crate::model::{Outcome, Redacted, ScenarioResult};
 use crate::published::result::{self, Status};
 use crate::report::{document, duration, terminal};
 use crate::run::{Observer, Progress};

@@ -8,8 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::args::SelectArgs;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::{Console, Failure, runtime};
-use crate::model::status::{NotRun, Status};
-use crate::model::suite::SuiteResult;
+use crate::model::{NotRun, Status, SuiteResult};
 
 /// One round of a command that runs scenarios.
 #[derive(Debug, Default)]

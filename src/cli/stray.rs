@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Failure;
-use crate::model::cell::Cell;
+use crate::model::Cell;
 use crate::scenario_file;
 use crate::store::{self, Baselines};
 use crate::suite::ci::is_ci;

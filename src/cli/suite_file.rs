@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
 use crate::cli::select::{self, broken};
 use crate::cli::{Console, Failure};
-use crate::model::cell::Cell;
+use crate::model::Cell;
 use crate::scenario_file::suites::{LoadedSuite, SaidBelow, SuiteFile, SuiteFound};
 use crate::scenario_file::{self, Finding, SUITES, Scenario, Severity};
 use crate::suite;

@@ -12,7 +12,7 @@ use crate::cli::round::Round;
 use crate::cli::select::{Chosen, Purpose, Selected};
 use crate::cli::suite::choose;
 use crate::cli::{Console, Exit, Failure, shuffle, suite_file};
-use crate::model::called::Selection;
+use crate::model::Selection;
 use crate::published::result::Shard;
 use crate::redact;
 use crate::report::duration;

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::model::suite::SuiteResult;
+use crate::model::SuiteResult;
 use crate::published::result::{Gate, Problem, ResultDocument};
 use crate::report::document;
 use crate::{git, redact};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 
-use crate::model::interval::Interval;
+use crate::model::Interval;
 
 pub(super) use crate::model::number::count;
 

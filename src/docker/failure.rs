@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use jiff::Timestamp;
 
 use crate::docker::engine::{Engine, EngineError};
-use crate::model::trouble::Trouble;
+use crate::model::Trouble;
 use crate::run::SetupError;
 use crate::scenario_file::servers::Container;
 use crate::text;

@@ -4,7 +4,7 @@ use bollard::models::{ImageInspect, NetworkCreateRequest, VolumeCreateRequest};
 
 use crate::docker::engine::{Engine, EngineError};
 use crate::docker::leftovers::Labels;
-use crate::model::stamp::ImageStamp;
+use crate::model::ImageStamp;
 use crate::run::SetupError;
 use crate::scenario_file::servers::{Container, MountSource};
 

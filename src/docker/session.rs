@@ -15,7 +15,7 @@ use crate::docker::container::{Plan, Started};
 use crate::docker::engine::{Engine, OnWait, Variable};
 use crate::docker::leftovers::{OUTLIVES, Owner, SCENARIO, unlisted};
 use crate::docker::resources::Found;
-use crate::model::stamp::ImageStamp;
+use crate::model::ImageStamp;
 use crate::run::SetupError;
 use crate::scenario_file::servers::{Container, Image, Reset};
 

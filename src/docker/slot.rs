@@ -14,7 +14,7 @@ use crate::docker::failure;
 use crate::docker::leftovers::KEPT;
 use crate::docker::resources::Found;
 use crate::docker::session::{Held, OnProgress, Session};
-use crate::model::stamp::ImageStamp;
+use crate::model::ImageStamp;
 use crate::run::SetupError;
 use crate::scenario_file::servers::{Container, Keep, Reset};
 

@@ -6,11 +6,9 @@ use super::finding::{
 use super::outcomes::step_answers;
 use super::subject::SaidTexts;
 use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered, unsendable};
-use crate::model::catalogue::Catalogue;
-use crate::model::places::Places;
-use crate::model::suite::{Asked, Check};
-use crate::model::trajectory::{AsSaid, ToolCall, Trajectory};
-use crate::model::upstream::{UpstreamCall, UpstreamLane};
+use crate::model::{
+    AsSaid, Asked, Catalogue, Check, Places, ToolCall, Trajectory, UpstreamCall, UpstreamLane,
+};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::{Criterion, is_prose};
 

@@ -13,12 +13,10 @@ use super::kinds::{
 };
 use super::subject::Subject;
 use super::tools;
-use crate::model::evaluation::{Evaluation, EvaluationStatus};
 use crate::model::placeholder::{Placeholder, placeholders};
-use crate::model::redacted::ShownText;
 use crate::model::ruling::Judge;
 use crate::model::texts;
-use crate::model::trajectory::{Step, Trajectory};
+use crate::model::{Evaluation, EvaluationStatus, ShownText, Step, Trajectory};
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, SchemaSource, TextSource};
 
 /// Judges a run by the evaluators of its scenario, and tells of them in their order. Those that gate are asked first: what advisory ones

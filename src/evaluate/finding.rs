@@ -1,9 +1,8 @@
 //! The outcome of a look at a run: of an evaluator, and of criteria.
 
 use super::subject::Unasked;
-use crate::model::evaluation::EvaluationStatus;
 use crate::model::ruling::Ruling;
-use crate::model::suite::{Check, CheckState};
+use crate::model::{Check, CheckState, EvaluationStatus};
 use crate::text::shorten;
 
 /// The longest message and line of details, in characters: what servers and programs say may be long.

@@ -5,11 +5,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::finding::{self, Checked, HIDDEN, Impossible};
 use super::kinds::answers::{self, holds_placeholder};
 use super::tools::is_called;
-use crate::model::Object;
-use crate::model::places::Places;
 use crate::model::rules::Rules;
-use crate::model::suite::{Asked, Check, CheckState};
-use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
+use crate::model::{
+    Asked, Check, CheckState, FailureKind, Object, Outcome, Places, ToolCall, Trajectory,
+};
 use crate::run::ready::answer_holds;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Agent;

@@ -1,7 +1,6 @@
 //! The overall result of all evaluators of a run.
 
-use crate::model::evaluation::Role;
-use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
+use crate::model::{Evaluation, EvaluationStatus, Gate, Overall, Role};
 
 /// The gating evaluators together; `None` where there are none, and no threshold that they would have to reach.
 ///
@@ -45,8 +44,7 @@ const ROUNDING: f64 = 1e-9;
 #[cfg(test)]
 mod tests {
     use super::overall;
-    use crate::model::evaluation::Role;
-    use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate};
+    use crate::model::{Evaluation, EvaluationStatus, Gate, Role};
 
     fn evaluation(
         role: Role,

@@ -6,12 +6,10 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::evaluate::judge::Case;
-use crate::model::catalogue::Catalogue;
 use crate::model::placeholder;
 use crate::model::published::evaluator::Verdict;
 use crate::model::ruling::Ruling;
-use crate::model::stamp::Servers;
-use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall, Trajectory};
+use crate::model::{Answer, Catalogue, FailureKind, Outcome, Servers, Step, ToolCall, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::evaluators::{CommandEvaluator, FilePlace, LlmJudge, SqlQuestion};
 use crate::sql::Rows;

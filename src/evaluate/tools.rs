@@ -1,8 +1,9 @@
 //! Finding the tool that a criterion or an evaluator names, by its bare or full name, and its calls.
 
 use super::subject::Subject;
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use crate::model::trajectory::{FailureKind, Outcome, Step, ToolCall, Trajectory};
+use crate::model::{
+    Catalogue, FailureKind, Outcome, ServerCatalogue, Step, Tool, ToolCall, Trajectory,
+};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::CommandFormat;
 use crate::scenario_file::evaluators::EvaluatorKind;
@@ -244,9 +245,9 @@ mod tests {
     use serde_json::json;
 
     use super::{counts, is_same};
-    use crate::model::Object;
-    use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-    use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall};
+    use crate::model::{
+        Answer, Catalogue, FailureKind, Object, Outcome, ServerCatalogue, Tool, ToolCall,
+    };
 
     fn call(server: Option<&str>, outcome: Outcome) -> ToolCall {
         let server = server.map(str::to_owned);

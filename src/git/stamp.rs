@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::{open, unsupported};
-use crate::model::stamp::{Git, GitCommit};
+use crate::model::{Git, GitCommit};
 
 /// The repository around `path`, as it stands.
 ///
@@ -193,7 +193,7 @@ mod tests {
     use git2::{Repository, Signature};
 
     use super::{stamp, without_access};
-    use crate::model::stamp::{Git, GitCommit};
+    use crate::model::{Git, GitCommit};
 
     fn known(path: &Path, ours: &[&Path]) -> GitCommit {
         match stamp(path, ours) {

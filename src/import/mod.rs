@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use self::steps::{Clock, Source, kind, steps, time};
 use self::tools::{catalogue, servers};
-use crate::model::stamp::{Git, GitCommit, Servers, Stamp};
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::{Ending, Git, GitCommit, Servers, Stamp, Trajectory};
 
 pub use self::steps::ImportError;
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::import::blocks::{served, summarised};
 use crate::import::tools::split;
-use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall};
+use crate::model::{Answer, FailureKind, Outcome, Step, ToolCall};
 
 /// What a recording is made of.
 pub(super) struct Source<'a> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+use crate::model::{Catalogue, ServerCatalogue, Tool};
 
 /// The servers the session was connected to, as its first message names them.
 pub(super) fn servers(messages: &[Value]) -> Vec<String> {

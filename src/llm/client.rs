@@ -12,7 +12,7 @@ use super::errors::{ApiError, Asked, Asker};
 use super::wire::{Address, Wire, address};
 use super::{anthropic, ollama, openai_chat, openai_responses};
 use crate::http_client::{self, retry_after};
-use crate::model::trouble::{Trouble, Unanswered};
+use crate::model::{Trouble, Unanswered};
 use crate::scenario_file::agent::{ModelAgent, ModelApi};
 use crate::text::beginning;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::trouble::Trouble;
+use crate::model::Trouble;
 use crate::text::beginning;
 
 /// How much of an API's message is shown, in characters.

@@ -4,9 +4,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::json;
-use crate::model::Object;
-use crate::model::trajectory::Unsendable;
 use crate::model::usage::Usage;
+use crate::model::{Object, Unsendable};
 use crate::scenario_file::agent::{ModelAgent, Temperature, ToolChoice};
 
 /// A tool as the model is offered it.

@@ -13,8 +13,7 @@ use crate::digits;
 use crate::mcp::answering::Connection;
 use crate::mcp::transport_error::{LegacyError, causes, is_closed, is_unreachable, root};
 use crate::mcp::wire::{Reply, Wire};
-use crate::model::Digits;
-use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+use crate::model::{Answer, Digits, Failure, FailureKind, Outcome};
 use crate::text::beginning;
 
 /// The end of messages about a connection that was closed: how the process ended is added behind it.

@@ -17,9 +17,7 @@ use crate::mcp::link::{Link, Linking};
 use crate::mcp::request::{Refused, excerpt, outcome, request_raw, too_busy};
 use crate::mcp::target::{OnProgress, Target, no_answer, setup_error};
 use crate::mcp::wire::{Reply, Wire};
-use crate::model::Object;
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use crate::model::trajectory::{FailureKind, Outcome};
+use crate::model::{Catalogue, FailureKind, Object, Outcome, ServerCatalogue, Tool};
 use crate::run::{Called, Listed, SetupError, Tools, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.

@@ -11,9 +11,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::mcp::wire::Wire;
-use crate::model::catalogue::{Client, ClientAnswer};
-use crate::model::trajectory::{FailureKind, Outcome};
-use crate::model::trouble::Trouble;
+use crate::model::{Client, ClientAnswer, FailureKind, Outcome, Trouble};
 use crate::process::ChildCommand;
 use crate::run::SetupError;
 use crate::scenario_file::servers::HttpStyle;

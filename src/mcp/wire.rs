@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use super::mend::mended;
 use crate::digits;
 use crate::json::{self, VALUES};
-use crate::model::catalogue::ClientAnswer;
+use crate::model::ClientAnswer;
 use crate::text::beginning;
 
 /// What servers say when their list of tools changes.

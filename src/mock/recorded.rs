@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::mock::template::tool_error;
 use crate::model::placeholder::{self, Alike};
-use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall, Trajectory};
-use crate::model::{Object, texts};
+use crate::model::texts;
+use crate::model::{Answer, Failure, FailureKind, Object, Outcome, ToolCall, Trajectory};
 use crate::scenario_file::mock::{
     DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted,
 };

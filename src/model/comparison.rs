@@ -8,13 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::binding::Source;
 use crate::call::CallStatus;
+use crate::call::ToolCall;
 use crate::change::Change;
 use crate::drift::Drift;
 use crate::label::Labels;
 use crate::reason::Reason;
 use crate::response::ResponseScore;
 use crate::sentence::Text;
-use crate::trajectory::{ToolCall, Trajectory};
+use crate::trajectory::Trajectory;
 
 /// A baseline and a run, side by side.
 ///

@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
+use crate::call::ToolCall;
 use crate::text::beginning;
-use crate::trajectory::ToolCall;
 
 /// The longest label, in characters.
 const LONGEST: usize = 60;
@@ -91,7 +91,7 @@ mod tests {
 
     use super::Labels;
     use crate::Object;
-    use crate::trajectory::{Answer, Outcome, ToolCall};
+    use crate::call::{Answer, Outcome, ToolCall};
 
     fn call(tool: &str, arguments: &serde_json::Value) -> ToolCall {
         ToolCall::new(

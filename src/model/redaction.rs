@@ -6,7 +6,7 @@ use regex::Regex;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Redaction {
     /// Texts that are secret.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<RedactionPattern>,
     /// The variables declared with `secret: true`.
     pub secrets: Vec<SecretVariable>,
     /// Names of environment variables, headers and the like whose values are secret although the names do not say so.
@@ -33,7 +33,7 @@ impl Redaction {
 
 /// A regular expression for secrets: one that leaves ordinary text alone.
 #[derive(Debug, Clone)]
-pub struct Pattern(Regex);
+pub struct RedactionPattern(Regex);
 
 /// Two ordinary texts with nothing in common: what matches both says nothing of secrets.
 const ORDINARY: [&str; 2] = [
@@ -41,7 +41,7 @@ const ORDINARY: [&str; 2] = [
     "2026 1234567 2026 1234567 2026 1234567 2026 1234567",
 ];
 
-impl Pattern {
+impl RedactionPattern {
     /// # Errors
     ///
     /// What is wrong with it, in words that go behind the pattern itself: it is no regular expression, or matches anything.
@@ -64,10 +64,10 @@ impl Pattern {
     }
 }
 
-impl PartialEq for Pattern {
+impl PartialEq for RedactionPattern {
     fn eq(&self, other: &Self) -> bool {
         self.0.as_str() == other.0.as_str()
     }
 }
 
-impl Eq for Pattern {}
+impl Eq for RedactionPattern {}

@@ -18,7 +18,7 @@ use crate::places::Places;
 use crate::redacted::Redacted;
 use crate::repeated::Repeated;
 use crate::stamp::Git;
-pub use crate::status::{NotRun, Status};
+use crate::status::{NotRun, Status};
 use crate::trajectory::Trajectory;
 use crate::trouble::Trouble;
 use crate::unsteady::Unsteady;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::Object;
 use crate::binding::Binding;
+use crate::call::ToolCall;
 use crate::catalogue::Catalogue;
 use crate::learned::Learned;
 use crate::repeated::Tally;
@@ -19,8 +20,6 @@ use crate::stamp::Stamp;
 use crate::trouble::Trouble;
 use crate::upstream::UpstreamLane;
 use crate::usage::ModelRequest;
-
-pub use crate::call::{Answer, Failure, FailureKind, Outcome, ToolCall};
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]

@@ -150,7 +150,7 @@ impl UpstreamLane {
 mod tests {
     use super::{UpstreamCall, UpstreamLane, VaryingArgument};
     use crate::Object;
-    use crate::trajectory::{Answer, Outcome, ToolCall};
+    use crate::call::{Answer, Outcome, ToolCall};
 
     #[test]
     fn what_is_left_out_moves_what_comes_after_it() {

@@ -18,7 +18,7 @@ use super::shapes::{self, BASIC, PRIVATE_KEY, SHAPES};
 use super::spelling::{Known, ONE_OF_SEVERAL, Role, WITHIN_BASE64};
 use super::{encoded, marked};
 
-use model::redaction::Pattern;
+use model::RedactionPattern;
 
 /// What the automaton may come across.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ pub(super) struct Finder {
     escapable: Arc<[(String, Escapable)]>,
     /// Declared values that are hidden only where a secret would stand.
     words: Vec<Spelled>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<RedactionPattern>,
     /// What is never hidden.
     keep: Vec<String>,
 }
@@ -123,7 +123,11 @@ fn build(declared: &[Spelled], cores: &[&str]) -> Search {
 }
 
 impl Finder {
-    pub(super) fn new(known: Vec<Known>, patterns: Vec<Pattern>, keep: Vec<String>) -> Self {
+    pub(super) fn new(
+        known: Vec<Known>,
+        patterns: Vec<RedactionPattern>,
+        keep: Vec<String>,
+    ) -> Self {
         let escapable = known
             .iter()
             .filter(|it| it.is_everywhere && it.part.role != Role::Line);

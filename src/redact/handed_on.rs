@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Secrets;
-use model::redaction::{Pattern, Redaction};
+use model::{Redaction, RedactionPattern};
 
 /// The environment variable it is handed on in.
 pub const VARIABLE: &str = "MCP_EVAL_REDACTION";
@@ -35,7 +35,9 @@ pub fn from_text(text: &str) -> Option<(Secrets, Redaction)> {
     let handed_on: HandedOn = serde_json::from_str(text).ok()?;
     let patterns = handed_on.patterns.iter();
     let redaction = Redaction {
-        patterns: patterns.filter_map(|it| Pattern::new(it).ok()).collect(),
+        patterns: patterns
+            .filter_map(|it| RedactionPattern::new(it).ok())
+            .collect(),
         keep: handed_on.keep,
         ..Redaction::default()
     };

@@ -61,9 +61,7 @@ use self::find::Finder;
 use self::hit::{Hit, Name};
 use self::secrets::Seen;
 use model::placeholder::{self, placeholder, placeholders};
-use model::redacted::Redacted;
-use model::redaction::Redaction;
-use model::trajectory::Trajectory;
+use model::{Redacted, Redaction, Trajectory};
 
 /// Replaces secrets by placeholders.
 #[derive(Debug)]
@@ -330,7 +328,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Redactor, Secrets};
-    use model::redaction::{Pattern, Redaction};
+    use model::{Redaction, RedactionPattern};
 
     fn redactor() -> Redactor {
         let mut secrets = Secrets::default();
@@ -432,7 +430,7 @@ mod tests {
     #[test]
     fn patterns_and_what_is_to_be_kept() {
         let redaction = Redaction {
-            patterns: vec![Pattern::new("acme_[0-9a-f]{8}").unwrap()],
+            patterns: vec![RedactionPattern::new("acme_[0-9a-f]{8}").unwrap()],
             keep: vec!["sk-ant-not-a-secret-at-all".to_owned()],
             ..Redaction::default()
         };

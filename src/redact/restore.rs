@@ -136,7 +136,7 @@ mod tests {
 
     use super::Secrets;
     use crate::Redactor;
-    use model::redaction::Redaction;
+    use model::Redaction;
 
     fn secrets() -> Secrets {
         let mut secrets = Secrets::default();

@@ -8,8 +8,8 @@ use regex::Regex;
 use super::find::Finder;
 use super::hit::Name;
 use super::secrets::Secrets;
+use model::RedactionPattern;
 use model::placeholder::placeholders;
-use model::redaction::Pattern;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Scanner {
 
 impl Scanner {
     /// Looks for these values and patterns, too, but for what is to be kept.
-    pub fn new(secrets: &Secrets, patterns: Vec<Pattern>, keep: Vec<String>) -> Self {
+    pub fn new(secrets: &Secrets, patterns: Vec<RedactionPattern>, keep: Vec<String>) -> Self {
         Self {
             finder: Finder::new(secrets.known(), patterns, keep),
         }

@@ -9,8 +9,8 @@ use super::parts::parts;
 use super::spelling::{Known, Part, Role};
 use super::{keys, random, shapes};
 use aho_corasick::{AhoCorasick, MatchKind};
+use model::Redaction;
 use model::placeholder;
-use model::redaction::Redaction;
 
 /// The shortest declared value that is looked for inside of texts: a shorter one stands everywhere by chance.
 const SHORTEST: usize = 4;

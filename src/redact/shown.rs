@@ -3,10 +3,7 @@
 use serde_json::Value;
 
 use super::{Origin, Redactor};
-use model::evaluation::Evaluation;
-use model::redacted::{Redacted, ShownText};
-use model::suite::{ScenarioResult, SuiteResult};
-use model::unsteady::TwoAnswers;
+use model::{Evaluation, Redacted, ScenarioResult, ShownText, SuiteResult, TwoAnswers};
 
 /// Something that is made from a file of ours, and may be shown to people.
 pub trait Shown: Clone {

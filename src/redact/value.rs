@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::hit::{Hit, Name};
 use super::keys::{self, SecretKey};
 use super::{Origin, Redactor, structure};
-use model::redacted::Redacted;
-use model::{Object, texts};
+use model::texts;
+use model::{Object, Redacted};
 
 impl Redactor {
     /// A value from outside, without secrets at any depth, keys included.

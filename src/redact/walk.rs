@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 
 use super::hit::Hit;
 use super::{Origin, Redactor, keys};
-use model::binding::Binding;
-use model::catalogue::Catalogue;
-use model::learned::{Learned, Odd, Repeat, Varying};
-use model::redacted::Redacted;
-use model::stamp::{Git, ImageStamp};
-use model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
-use model::upstream::{Header, UpstreamLane};
+use model::{
+    Binding, Catalogue, Ending, Git, Header, ImageStamp, Learned, Odd, Outcome, Redacted, Repeat,
+    Step, ToolCall, Trajectory, UpstreamLane, Varying,
+};
 use model::{digits, json, texts};
 
 impl Redactor {
@@ -383,11 +380,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Redactor;
-    use model::Object;
-    use model::learned::{Learned, Odd, Variation, Varying};
-    use model::stamp::{Git, GitCommit, ImageStamp, Servers, Stamp};
-    use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-    use model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
+    use model::{
+        Answer, Git, GitCommit, Header, ImageStamp, Learned, Object, Odd, Outcome, PassedOn,
+        Servers, Stamp, Step, ToolCall, Trajectory, UpstreamCall, UpstreamLane, Variation, Varying,
+        VaryingArgument,
+    };
 
     /// A trajectory of these steps.
     fn trajectory(steps: Vec<Step>) -> Trajectory {

@@ -1,11 +1,10 @@
 //! Advice on what to do about a comparison, in a sentence.
 
 use crate::command::review;
-use model::called::Called;
 use model::points;
 use model::published::result::{Band, ResultDocument, Scenario, Selection, Status};
-use model::status::NotRun;
 use model::text::several;
+use model::{Called, NotRun};
 
 /// The same with the command that accepts changes, where they wait for it.
 pub fn with_review(result: &ResultDocument) -> Option<String> {

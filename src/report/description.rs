@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::call::CallStatus;
+use model::CallStatus;
 use model::published::ending::EndingKind;
 use model::published::result::{
     Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, Status,

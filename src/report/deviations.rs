@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use model::comparison::{Comparison, Pair, ParameterScore, Row};
 use model::number::fixed;
 use model::text::shorten;
-use model::trajectory::{ToolCall, Trajectory};
+use model::{Comparison, Pair, ParameterScore, Row, ToolCall, Trajectory};
 
 /// How the calls of a run deviate from those that were expected: missing, extra, other arguments.
 pub fn deviations(

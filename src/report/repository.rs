@@ -2,7 +2,7 @@
 //!
 //! Remotes and labels of images say anything. Only what has exactly the form of a repository there becomes an address.
 
-use model::stamp::DIRTY;
+use model::DIRTY;
 
 /// The fewest and most letters of a commit's id.
 const ID: std::ops::RangeInclusive<usize> = 7..=64;

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{Answer, Outcome, ToolCall};
+use crate::model::{Answer, Catalogue, Outcome, ToolCall};
 
 /// How deep answers are looked into for a difference in kind.
 const DEPTH: usize = 64;
@@ -165,7 +164,7 @@ mod tests {
     use parking_lot::Mutex;
     use serde_json::{Value, json};
 
-    use crate::model::trajectory::{Answer, FailureKind, Outcome};
+    use crate::model::{Answer, FailureKind, Outcome};
     use crate::run::again::ask_again;
 
     /// An answer with a text; of null, a failure.

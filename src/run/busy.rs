@@ -5,9 +5,7 @@
 use std::time::Duration;
 
 use super::again::AskAgain;
-use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::model::trouble::Trouble;
+use crate::model::{Catalogue, ToolCall, Trajectory, Trouble};
 use crate::run::limits::SetupError;
 use crate::scenario_file::agent::ScriptedCall;
 

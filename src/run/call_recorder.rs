@@ -8,10 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::digits;
-use crate::model::catalogue::Client;
-use crate::model::trajectory::{FailureKind, Outcome};
-use crate::model::upstream::{Header, PassedOn};
-use crate::model::{Digits, Object};
+use crate::model::{Client, Digits, FailureKind, Header, Object, Outcome, PassedOn};
 use crate::run::limits::SetupError;
 
 /// Where an agent with an MCP client of its own reaches a server of the run.

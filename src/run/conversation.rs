@@ -14,10 +14,8 @@ use serde_json::{Value, json};
 
 use self::route::no_such_server;
 use crate::digits;
-use crate::model::Object;
-use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall, Unsendable};
 use crate::model::usage::ModelRequest;
+use crate::model::{Catalogue, Failure, FailureKind, Object, Outcome, Step, ToolCall, Unsendable};
 use crate::run::again::{AskAgain, ask_again};
 use crate::run::busy::Patience;
 use crate::run::limits::{Budget, Clock, SetupError, Stop};

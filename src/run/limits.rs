@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::model::trouble::Trouble;
+use crate::model::Trouble;
 use crate::model::usage::costs_apart;
 
 /// Money for the models of a whole command, or for some of them, in the currency of their prices.

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
 
-use crate::model::Object;
-use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{FailureKind, Outcome};
+use crate::model::{Catalogue, FailureKind, Object, Outcome};
 use crate::run::call_recorder::{CallRecorder, Endpoint};
 use crate::run::limits::SetupError;
 

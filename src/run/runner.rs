@@ -6,10 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::catalogue::Catalogue;
-use crate::model::redacted::Redacted;
-use crate::model::stamp::Stamp;
-use crate::model::trajectory::{Ending, Step, Trajectory};
+use crate::model::{Catalogue, Ending, Redacted, Stamp, Step, Trajectory};
 use crate::redact::Redactor;
 use crate::run::again::AskAgain;
 use crate::run::busy::Patience;

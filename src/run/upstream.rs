@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::model::trajectory::{Step, ToolCall};
-use crate::model::upstream::{UpstreamCall, UpstreamLane};
+use crate::model::{Step, ToolCall, UpstreamCall, UpstreamLane};
 use crate::run::call_recorder::RecordedCall;
 use crate::run::conversation::{is_not_sent, tool_call};
 use crate::run::limits::{Clock, SetupError};

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::places::Place;
+use crate::model::{Object, Place};
 use crate::scenario_file::agent::model::{ApiWord, PriceSection, TemperatureSection, check_body};
 use crate::scenario_file::agent::{ModelAgent, ModelApi, Temperature};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};

@@ -7,8 +7,7 @@ use jiff::civil::Date;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::model::places::Place;
-use crate::model::trouble::Trouble;
+use crate::model::{Place, Trouble};
 use crate::scenario_file::decode::values::{Amount, Count, Fraction, Timeout, Wait, Word};
 use crate::scenario_file::decode::{
     At, Decode, Field, NO_HINT, Named, Plain as _, choose, schema, section,

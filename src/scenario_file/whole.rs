@@ -4,13 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::Object;
-use crate::model::cell::Cell;
-use crate::model::expected::{self, Expectation};
-use crate::model::label::Labels;
-use crate::model::places::Places;
-use crate::model::redaction::Redaction;
+use crate::model;
 use crate::model::rules::Rules;
+use crate::model::{Cell, Expectation, Labels, Object, Places, Redaction};
 use crate::scenario_file::agent::{Agent, Criterion, ExpectedCall, Limits, Replaying};
 use crate::scenario_file::evaluators::Evaluator;
 use crate::scenario_file::judge::JudgeSettings;
@@ -162,14 +158,11 @@ impl Scenario {
 
     /// The calls that it expects, to be compared with those of a run.
     pub fn expectation(&self) -> Expectation<'_> {
-        let calls = self
-            .expected_trajectory
-            .iter()
-            .map(|call| expected::Expected {
-                tool: &call.tool,
-                arguments: self.expects_arguments(call),
-                is_error: call.is_error,
-            });
+        let calls = self.expected_trajectory.iter().map(|call| model::Expected {
+            tool: &call.tool,
+            arguments: self.expects_arguments(call),
+            is_error: call.is_error,
+        });
         Expectation {
             scenario: &self.id,
             name: &self.name,

@@ -10,9 +10,7 @@ use super::wire::case::{
     AgentConfig, JudgeConfig, ModelConfig, Provider, SYSTEM, ServerConfig, TestCase,
 };
 use super::{Options, Problem, programs};
-use crate::model::evaluation::Role;
-use crate::model::redacted::Redacted;
-use crate::model::redaction::Redaction;
+use crate::model::{Redacted, Redaction, Role};
 use crate::redact::{Redactor, Secrets};
 use crate::report::command;
 use crate::scenario_file;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::json;
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 
 /// How many events can be had again.
 const KEPT: usize = 10_000;

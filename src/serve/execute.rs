@@ -21,7 +21,7 @@ use super::watching::Watching;
 use super::wire::case::{AgentConfig, RunRequest, ScenarioRequest, YamlRequest};
 use super::wire::reply::RunReply;
 use super::{Options, Problem, Server};
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::result::ResultDocument;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file::Scenario;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::result::ResultDocument;
 use crate::scenario_file::SaidBy;
 use crate::scenario_file::judge::LoadedJudge;

@@ -7,12 +7,10 @@ use serde_json::{Value, json};
 
 use super::case::EXPECTED_TOOLS;
 use super::wire::reply::{RunReply, ToolCall, Verdict};
-use crate::model::evaluation::Evaluation;
+use crate::model;
 use crate::model::number::share;
-use crate::model::redacted::Redacted;
 use crate::model::ruling::Judge;
-use crate::model::suite::{Check, ScenarioResult};
-use crate::model::trajectory::{self, FailureKind, Outcome, Trajectory};
+use crate::model::{Check, Evaluation, FailureKind, Outcome, Redacted, ScenarioResult, Trajectory};
 use crate::published::result::Status;
 use crate::store::database::scenario_of;
 
@@ -64,13 +62,13 @@ pub(super) fn is_error(status: Status) -> bool {
 /// The calls of a run.
 pub(super) fn calls(run: &Trajectory) -> Vec<ToolCall> {
     let calls = run.steps.iter().filter_map(|step| match step {
-        trajectory::Step::ToolCall(call) => Some(&**call),
+        model::Step::ToolCall(call) => Some(&**call),
         _ => None,
     });
     calls.map(|it| call(it, run)).collect()
 }
 
-fn call(call: &trajectory::ToolCall, run: &Trajectory) -> ToolCall {
+fn call(call: &model::ToolCall, run: &Trajectory) -> ToolCall {
     let offset = call
         .start_ms
         .map(|it| SignedDuration::from_secs_f64(it / 1000.0));
@@ -111,7 +109,7 @@ fn call(call: &trajectory::ToolCall, run: &Trajectory) -> ToolCall {
 }
 
 /// Whether a server has the tool of a call: it lists it, or has answered all the same.
-fn is_found(call: &trajectory::ToolCall, run: &Trajectory) -> bool {
+fn is_found(call: &model::ToolCall, run: &Trajectory) -> bool {
     let servers = run.catalogue.servers.iter();
     let mut own = servers.filter(|it| Some(&it.server) == call.server.as_ref());
     let is_listed = own.any(|it| it.tools.iter().any(|it| it.name() == call.tool));
@@ -119,7 +117,7 @@ fn is_found(call: &trajectory::ToolCall, run: &Trajectory) -> bool {
 }
 
 /// Whether a call was made: arguments that are none cannot be sent.
-fn is_sent(call: &trajectory::ToolCall) -> bool {
+fn is_sent(call: &model::ToolCall) -> bool {
     !matches!(&call.outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
 }
 
@@ -191,7 +189,7 @@ fn without_judge(passed: bool, expected: usize, missing: usize) -> String {
 /// Whether a run has called a tool that a server has.
 fn is_called(tool: &str, run: &Trajectory) -> bool {
     let mut calls = run.calls();
-    let is_named = |it: &trajectory::ToolCall| it.tool == *tool || it.full_name() == *tool;
+    let is_named = |it: &model::ToolCall| it.tool == *tool || it.full_name() == *tool;
     calls.any(|it| is_named(it) && is_found(it, run) && is_sent(it))
 }
 

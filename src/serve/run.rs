@@ -179,7 +179,7 @@ async fn all(running: Running) -> Result<Vec<RunReply>, Problem> {
         done.unwrap_or_else(|_| Err(Problem::ours("the batch itself failed: this is a bug")))?;
     Ok(replies
         .into_iter()
-        .map(model::redacted::Redacted::into_inner)
+        .map(model::Redacted::into_inner)
         .collect())
 }
 
@@ -222,10 +222,8 @@ fn streamed(running: Running, began: Instant) -> Response {
             let piece = match all {
                 Err(problem) => event("error", &json!(problem.into_reply())),
                 Ok(all) => {
-                    let all: Vec<RunReply> = all
-                        .into_iter()
-                        .map(model::redacted::Redacted::into_inner)
-                        .collect();
+                    let all: Vec<RunReply> =
+                        all.into_iter().map(model::Redacted::into_inner).collect();
                     let duration = began.elapsed().as_secs_f64() * 1000.0;
                     let summary = Summary::of(&all, duration);
                     event("summary", &json!(summary))

@@ -13,7 +13,7 @@ use super::queue::{Queue, Sharing};
 use super::reply::Cases;
 use super::sessions::Sessions;
 use super::wire::reply::RunReply;
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::result::ResultDocument;
 use crate::redact;
 use crate::store::database::RunHead;

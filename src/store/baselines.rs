@@ -9,9 +9,7 @@ use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::input;
-use crate::model::pending::PendingRun;
-use crate::model::redacted::Redacted;
-use crate::model::trajectory::{Step, Trajectory};
+use crate::model::{PendingRun, Redacted, Step, Trajectory};
 use crate::published::trajectory::{CATALOGUES, check_id, duration_ms, pending_to_json, to_json};
 use crate::store::dialogue::dialogue_with_values;
 use crate::store::files::{Beside, cannot_read, cannot_write, in_the_way, left_behind};

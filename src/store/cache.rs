@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{StoreError, write};
 use crate::input;
-use crate::model::Object;
-use crate::model::redacted::Redacted;
+use crate::model::{Object, Redacted};
 
 /// The form of a file; one of another is passed over.
 const FORMAT_VERSION: u32 = 1;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::files::{Beside, Held, StoreError, cannot_read, cannot_write, check_links, folder_of};
 use crate::input;
-use crate::model::catalogue::{ServerCatalogue, Tool};
+use crate::model::{ServerCatalogue, Tool};
 use crate::published::trajectory::{
     CATALOGUES, LONGEST_NAME, TrajectoryError, catalogue_to_json, parse_catalogue,
 };

@@ -7,11 +7,10 @@ use std::hash::Hash;
 use serde_json::Value;
 
 use crate::digits;
-use crate::model::binding::{Binding, Source};
-use crate::model::call::CallStatus;
-use crate::model::learned::Learned;
-use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use crate::model::upstream::{Header, UpstreamCall, UpstreamLane};
+use crate::model::{
+    Answer, Binding, CallStatus, Ending, Header, Learned, Outcome, Source, Step, ToolCall,
+    Trajectory, UpstreamCall, UpstreamLane,
+};
 use crate::score;
 use crate::text::{block as visible_block, line as visible_line, plural, shorten};
 

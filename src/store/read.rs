@@ -7,9 +7,7 @@ use super::files::{StoreError, cannot_read};
 use super::runs::{RESULT, Runs};
 use crate::input;
 use crate::json;
-use crate::model::pending::PendingRun;
-use crate::model::redacted::Redacted;
-use crate::model::trajectory::Trajectory;
+use crate::model::{PendingRun, Redacted, Trajectory};
 use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
 

@@ -12,9 +12,7 @@ use super::catalogues::{Catalogues, name_of, number, numbered};
 use super::files::{Beside, Held, StoreError, cannot_read, cannot_write, check_links, folder_of};
 use super::read::load;
 use crate::input;
-use crate::model::catalogue::ServerCatalogue;
-use crate::model::redacted::Redacted;
-use crate::model::trajectory::Trajectory;
+use crate::model::{Redacted, ServerCatalogue, Trajectory};
 use crate::published::trajectory::{
     CATALOGUES, is_measured, is_of_earlier_version, named_catalogues, to_json, to_named_json,
 };

@@ -12,7 +12,7 @@ use super::side_by_side::{Comparison, Kept, OtherVersion};
 use super::versions::{LaidOut, States, Versions, is_what_stands_there};
 use super::{Against, Error, Finished, RUNS, Settings, StoredRun, Suite, replay};
 use crate::http_client;
-use crate::model::suite::Problem;
+use crate::model::Problem;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::measured::Measurement;
 use crate::store::{self, Runs};

@@ -13,9 +13,7 @@ use tokio::sync::OnceCell;
 
 use crate::input;
 use crate::mcp::{self, GatewayFrom, GatewayPlace, SentHeaders, Target};
-use crate::model::redacted::Redacted;
-use crate::model::stamp::Servers;
-use crate::model::trajectory::Trajectory;
+use crate::model::{Redacted, Servers, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
 use crate::scenario_file;

@@ -16,9 +16,7 @@ use super::{Against, Error, Finished, Settings, Suite, evaluating, source};
 use crate::git;
 use crate::model::published::result::{Bisected, Commit, SkippedCommit};
 use crate::model::reason::Reason;
-use crate::model::redacted::Redacted;
-use crate::model::suite::{ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::{Redacted, ScenarioResult, Status, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::store;
 

@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 
 use crate::docker::Session;
 use crate::git;
-use crate::model::stamp::{DIRTY, Git, Servers};
+use crate::model::{DIRTY, Git, Servers};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;

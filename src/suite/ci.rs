@@ -1,6 +1,6 @@
 //! CI systems, and what must not happen there.
 
-use crate::model::trajectory::Trajectory;
+use crate::model::Trajectory;
 use crate::store::Baselines;
 
 /// What runs CI jobs, as far as it is known by a variable of its own.

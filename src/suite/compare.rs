@@ -13,14 +13,11 @@ use super::record::{unexpected_reads, usual_takes};
 use super::repeat::{Attempt, Measure, repeat};
 use super::{Error, Finished, RunContext, Settings, Suite, llm_judge, pending, recorded, replay};
 use crate::evaluate::Accepted;
-use crate::model::evaluation::Gate;
-use crate::model::learned::Learned;
-use crate::model::redacted::Redacted;
 use crate::model::rules::{self, Rules};
-use crate::model::stamp::Servers;
-use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Step, Trajectory};
-use crate::model::unsteady::{TwoAnswers, Unsteady};
+use crate::model::{
+    Check, Gate, Learned, Problem, Redacted, ScenarioResult, Servers, Status, Step, Trajectory,
+    TwoAnswers, Unsteady,
+};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Agent;
 use crate::score;

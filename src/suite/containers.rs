@@ -7,8 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::docker::{Probe, Reached, Session, Slot};
-use crate::model::redacted::Redacted;
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::{Ending, Redacted, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
 use crate::run::{Observer, Progress, SetupError};

@@ -9,14 +9,11 @@ use super::containers::ContainerSlot;
 use super::run_environment::Around;
 use crate::agent;
 use crate::evaluate::{self, OfferedBefore, Subject};
-use crate::model::catalogue::Catalogue;
-use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall, Role};
 use crate::model::number::apart;
-use crate::model::pending::Found;
-use crate::model::redacted::Redacted;
-use crate::model::suite::Problem;
-use crate::model::trajectory::Trajectory;
-use crate::model::trouble::Trouble;
+use crate::model::{
+    Catalogue, Evaluation, EvaluationStatus, Found, Gate, Overall, Problem, Redacted, Role,
+    Trajectory, Trouble,
+};
 use crate::published::result;
 use crate::redact::Redactor;
 use crate::scenario_file::Scenario;

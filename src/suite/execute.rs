@@ -10,10 +10,9 @@ use crate::agent::Listener;
 use crate::digits;
 use crate::evaluate::{self, Left};
 use crate::mcp;
-use crate::model::evaluation::Evaluation;
-use crate::model::redacted::Redacted;
-use crate::model::stamp::{Servers, Stamp};
-use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::{
+    Ending, Evaluation, Outcome, Redacted, Servers, Stamp, Step, ToolCall, Trajectory,
+};
 use crate::process::Logs;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, Ran, SetupError};
@@ -566,7 +565,7 @@ mod tests {
 
     use super::stored;
     use crate::digits;
-    use crate::model::trajectory::{Answer, Outcome, ToolCall};
+    use crate::model::{Answer, Outcome, ToolCall};
     use crate::redact::Redactor;
 
     #[test]

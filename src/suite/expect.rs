@@ -12,11 +12,8 @@ use super::{Error, Finished, Settings, Suite, evaluating, replay};
 use crate::evaluate::{
     self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
 };
-use crate::model::evaluation::Gate;
-use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::{Check, Gate, Problem, Redacted, ScenarioResult, Status, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::score;
 use crate::store::Baselines;

@@ -7,9 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::model::redacted::Redacted;
-use crate::model::suite::{ScenarioResult, SuiteResult};
-use crate::model::trajectory::Trajectory;
+use crate::model::{Redacted, ScenarioResult, SuiteResult, Trajectory};
 use crate::published::result::ResultDocument;
 use crate::published::trajectory::to_json;
 use crate::report::document;

@@ -6,9 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::settings::Settings;
-use crate::model::redacted::Redacted;
-use crate::model::redaction::Redaction;
-use crate::model::suite::Problem;
+use crate::model::{Problem, Redacted, Redaction};
 use crate::process::{ChildCommand, Logged};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use crate::evaluate::{
     self, Accepted, Basis, Checked, Impossible, check_criteria, lists_tools, wrong_outcomes,
 };
-use crate::model::comparison::ExecutionStatus;
-use crate::model::evaluation::Gate;
-use crate::model::experiment::{ExperimentChange, ExperimentPart};
-use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Ending, FailureKind, Outcome, ToolCall, Trajectory};
+use crate::model::{
+    Check, Ending, ExecutionStatus, ExperimentChange, ExperimentPart, FailureKind, Gate, Outcome,
+    Problem, Redacted, ScenarioResult, Status, ToolCall, Trajectory,
+};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Agent;
 use crate::score;

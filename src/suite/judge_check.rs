@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Error, llm_judge};
 use crate::evaluate::judge::{Agreement, Case, CaseCall, Expected, Flips, Judge};
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::model::ruling::{Ruling, percents_apart};
 use crate::model::usage::TotalUse;
 use crate::redact::{Redactor, Secrets};

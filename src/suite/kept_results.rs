@@ -7,9 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Finished, Settings, SuiteContext};
-use crate::model::redacted::Redacted;
-use crate::model::stamp::Servers;
-use crate::model::suite::{ScenarioResult, SuiteResult};
+use crate::model::{Redacted, ScenarioResult, Servers, SuiteResult};
 use crate::published::result::ResultDocument;
 use crate::redact::Redactor;
 use crate::report::document::of_scenario;

@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use futures_util::FutureExt;
 
-use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
+use crate::model::{NotRun, Problem, ScenarioResult, Status};
 use crate::scenario_file::Scenario;
 use crate::store::StoreError;
 

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::model::redacted::Redacted;
-use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::{Ending, Problem, Redacted, ScenarioResult, Status, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::score::Cancelled;
 use crate::suite::outcome::without_verdict;

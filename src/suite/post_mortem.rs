@@ -1,7 +1,6 @@
 //! Runs whose container or server has ended meanwhile.
 
-use crate::model::trajectory::{Ending, Failure, FailureKind, Outcome, ToolCall, Trajectory};
-use crate::model::trouble::Trouble;
+use crate::model::{Ending, Failure, FailureKind, Outcome, ToolCall, Trajectory, Trouble};
 
 /// Gives a run another ending; what it ended with before is kept as details.
 pub(crate) fn end_as(trajectory: &mut Trajectory, ending: &Ending) {

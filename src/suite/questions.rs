@@ -17,9 +17,8 @@ use crate::llm::message::{
     Finish, Message, OUTPUT_NAME, OfferedTool, Part, Request, Response, ToolResult,
 };
 use crate::llm::wire::Wire;
-use crate::model::redaction::Redaction;
-use crate::model::trouble::Unanswered;
 use crate::model::usage::TotalUse;
+use crate::model::{Redaction, Unanswered};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Budget, SetupError};
 use crate::scenario_file::agent::{ModelAgent, ToolChoice};

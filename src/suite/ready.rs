@@ -9,12 +9,9 @@ use futures_util::future::{BoxFuture, join_all, try_join_all};
 
 use crate::http_client;
 use crate::mcp::{self, GatewayPlace, Launch, Target};
-use crate::model::Object;
-use crate::model::catalogue::{Catalogue, Tool};
-use crate::model::comparison::Row;
-use crate::model::redacted::Redacted;
-use crate::model::stamp::Stamp;
-use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use crate::model::{
+    Catalogue, Object, Outcome, Redacted, Row, Stamp, Step, Tool, ToolCall, Trajectory,
+};
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::{Asks, PageAnswer, SessionCheck, wait};
 use crate::run::{

@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use crate::mock;
-use crate::model::redacted::Redacted;
-use crate::model::stamp::Servers;
-use crate::model::suite::Problem;
-use crate::model::trajectory::Trajectory;
+use crate::model::{Problem, Redacted, Servers, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::{Server, Transport};
 use crate::store;

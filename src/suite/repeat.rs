@@ -1,12 +1,11 @@
 //! Several runs of one scenario, one after another, and one result of them all.
 
 use crate::evaluate::{self, CallTimes, Subject};
-use crate::model::evaluation::Gate;
 use crate::model::points::finite;
 use crate::model::reason::Reason;
 use crate::model::repeated::{self, Tally};
-use crate::model::suite::{Problem, Retried, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
+use crate::model::{Gate, Problem, Retried, ScenarioResult, Status};
 use crate::run::Progress;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind};

@@ -5,10 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::Object;
-use crate::model::redacted::Redacted;
-use crate::model::suite::{Problem, RecordCommand};
-use crate::model::trajectory::Trajectory;
+use crate::model::{Object, Problem, RecordCommand, Redacted, Trajectory};
 use crate::report::command::{SCENARIOS, expression_word};
 use crate::report::record;
 use crate::run::SetupError;

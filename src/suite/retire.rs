@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::replay;
-use crate::model::trajectory::Trajectory;
+use crate::model::Trajectory;
 use crate::scenario_file::Scenario;
 use crate::store::{self, Baselines, Runs, StoreError};
 

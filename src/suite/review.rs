@@ -14,16 +14,11 @@ use super::stored::redacted;
 use super::{evaluating, replay};
 use crate::agent::Answers;
 use crate::evaluate::Accepted;
-use crate::model::change::Change;
-use crate::model::evaluation::Evaluation;
-use crate::model::learned::Varying;
-use crate::model::pending::{Origin, PendingRun};
-use crate::model::redacted::Redacted;
-use crate::model::redaction::Redaction;
 use crate::model::repeated::Tally;
-use crate::model::stamp::Git;
-use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
-use crate::model::trajectory::Trajectory;
+use crate::model::{
+    Change, Evaluation, Git, Origin, PendingRun, Problem, Redacted, Redaction, ScenarioResult,
+    Status, SuiteResult, Trajectory, Varying,
+};
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::scenario_file::Scenario;

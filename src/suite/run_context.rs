@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use crate::evaluate::OfferedBefore;
-use crate::model::evaluation::Evaluation;
-use crate::model::redacted::Redacted;
-use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::{Ending, Evaluation, Problem, Redacted, ScenarioResult, Status, Trajectory};
 use crate::redact::Redactor;
 use crate::run::{self, Progress};
 use crate::scenario_file::Scenario;

@@ -8,9 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
 use crate::evaluate::{Left, LeftFile, RunEnvironment, Unasked};
-use crate::model::redacted::Redacted;
 use crate::model::ruling::Ruling;
-use crate::model::trajectory::Trajectory;
+use crate::model::{Redacted, Trajectory};
 use crate::process::{ChildCommand, printed};
 use crate::published::evaluator::{self, EvaluatedScenario, Verdict};
 use crate::redact::{Redactor, Secrets};

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::model::status::{NotRun, Status};
+use crate::model::{NotRun, Status};
 use crate::published::history::{History, RECORDED, Skipped};
 use crate::published::kept::ResultDetail;
 use crate::published::result::earlier;

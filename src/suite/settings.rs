@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::model::called::Called;
 use crate::model::rules::{Preset, Rules};
-use crate::model::stamp::Servers;
+use crate::model::{Called, Servers};
 use crate::scenario_file::servers::Server;
 use crate::scenario_file::suites::{Around, Retries};
 use crate::store::database::Database;

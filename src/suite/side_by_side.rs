@@ -12,12 +12,11 @@ use super::run_context::{Executed, RunContext};
 use super::schedule::uses_what_outlives;
 use super::{Settings, compare, evaluating, replay};
 use crate::evaluate::Accepted;
-use crate::model::learned::{Learned, Variation, Varying};
-use crate::model::redacted::Redacted;
 use crate::model::rules::{Gate, Rules};
-use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::model::unsteady::{TwoAnswers, Unsteady};
+use crate::model::{
+    Learned, Outcome, Problem, Redacted, ScenarioResult, Status, ToolCall, Trajectory, TwoAnswers,
+    Unsteady, Variation, Varying,
+};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Agent;
 use crate::score;

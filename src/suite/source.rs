@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::model::stamp::{DIRTY, Stamp};
+use crate::model::{DIRTY, Stamp};
 use crate::run::SetupError;
 use crate::scenario_file::agent::Agent;
 use crate::scenario_file::servers::{Container, Image};

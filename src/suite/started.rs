@@ -9,9 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{join_all, select_all};
 use parking_lot::Mutex;
 
-use crate::model::redacted::Redacted;
-use crate::model::trajectory::{Ending, Trajectory};
-use crate::model::trouble::Trouble;
+use crate::model::{Ending, Redacted, Trajectory, Trouble};
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
 use crate::run::SetupError;

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::outcome::Error;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
+use crate::model::{NotRun, Problem, ScenarioResult, Status};
 use crate::published::result::{self, Scenario, Selection, earlier};
 use crate::store::{self, RESULT};
 

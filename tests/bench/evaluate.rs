@@ -9,11 +9,11 @@
 
 use divan::{Bencher, black_box};
 use mcp_eval::evaluate::{self, Subject};
-use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::stamp::{Git, Servers, Stamp};
-use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use mcp_eval::model::{Digits, Object};
+use mcp_eval::model::{
+    Answer, Catalogue, Digits, Ending, Git, Object, Outcome, Servers, Stamp, Step, ToolCall,
+    Trajectory,
+};
 use mcp_eval::scenario_file::Scenario;
 use mcp_eval::{scenario_file, score};
 use serde_json::json;

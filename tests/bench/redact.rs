@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_eval::model::redaction::Redaction;
+use mcp_eval::model::Redaction;
 use mcp_eval::redact::{Redactor, Secrets};
 use serde_json::{Value, json};
 

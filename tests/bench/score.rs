@@ -10,13 +10,11 @@
 
 use divan::{Bencher, black_box};
 use mcp_eval::agent::Answers;
-use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::stamp::{Git, Servers, Stamp};
-use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use mcp_eval::model::upstream::{Header, UpstreamCall, UpstreamLane};
-use mcp_eval::model::{Digits, Object};
+use mcp_eval::model::{
+    Answer, Catalogue, Comparison, Digits, Ending, Git, Header, Object, Outcome, ServerCatalogue,
+    Servers, Stamp, Step, Tool, ToolCall, Trajectory, UpstreamCall, UpstreamLane,
+};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

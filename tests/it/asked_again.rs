@@ -8,8 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use mcp_eval::agent::Scripted;
 use mcp_eval::mcp::{Launch, Target};
-use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
+use mcp_eval::model::{FailureKind, Outcome, Redacted, ToolCall, Trajectory};
 use mcp_eval::process::ChildCommand;
 use mcp_eval::redact::Redactor;
 use mcp_eval::run::{Agent, AskAgain, Connection, Conversation, Job, Observer, Progress, Stop};
@@ -600,7 +599,7 @@ fn what_was_asked_again_is_as_clean_as_what_was_stored() {
     let token = |letter: &str| format!("ghp_{}", letter.repeat(36));
     let mut trajectory = recorded(&[json!({ "tool": "mcp__s__t", "text": token("a") })]);
     for step in &mut trajectory.steps {
-        if let model::trajectory::Step::ToolCall(call) = step {
+        if let model::Step::ToolCall(call) = step {
             let Outcome::Answer(answer) = &call.outcome else {
                 continue;
             };

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::common::{Project, small_proxy};
 use crate::score_kit::trajectory;
 use mcp_eval::evaluate::{Accepted, Basis, Checked, check_criteria};
-use mcp_eval::model::call::{Failure, FailureKind, Outcome};
-use mcp_eval::model::trajectory::{Step, Trajectory};
-use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
+use mcp_eval::model::{
+    Failure, FailureKind, Header, Outcome, PassedOn, Step, Trajectory, UpstreamCall, UpstreamLane,
+};
 use mcp_eval::scenario_file::agent::Criterion;
 use mcp_eval::scenario_file::servers::{Start, Transport};
 use mcp_eval::scenario_file::{self, Loaded, Options, Scenario, Session, session_scenario};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use mcp_eval::mcp::{Launch, Target};
-use mcp_eval::model::trajectory::Outcome;
+use mcp_eval::model::Outcome;
 use mcp_eval::process::ChildCommand;
 
 use crate::common::Project;

@@ -3,8 +3,7 @@
 use std::fs;
 
 use mcp_eval::import::{ImportError, original};
-use mcp_eval::model::stamp::Git;
-use mcp_eval::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::{Ending, Git, Outcome, Step, ToolCall, Trajectory};
 use serde_json::{Value, json};
 
 use crate::common::root;

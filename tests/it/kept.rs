@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::trajectory::{Step, Trajectory};
+use mcp_eval::model::{Redacted, Step, Trajectory};
 use mcp_eval::store::{self, Baselines};
 use serde_json::{Value, json};
 

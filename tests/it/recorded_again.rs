@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use mcp_eval::model::Trajectory;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::published::trajectory;
 use mcp_eval::redact::Redactor;
 use mcp_eval::score;

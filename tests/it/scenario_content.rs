@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use mcp_eval::model::binding::Source;
+use mcp_eval::model::Source;
 use mcp_eval::model::rules::{ArgumentMatch, Gate, Match, Preset, Responses};
 use mcp_eval::model::usage::Price;
 use mcp_eval::scenario_file::agent::{

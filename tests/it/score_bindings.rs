@@ -1,9 +1,7 @@
 //! Values that later requests take from earlier answers: found in recorded trajectories, and known again in a run.
 
-use mcp_eval::model::binding::Binding;
-use mcp_eval::model::comparison::{Comparison, Row};
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::{Step, ToolCall, Trajectory};
+use mcp_eval::model::{Binding, Comparison, Row, Step, ToolCall, Trajectory};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

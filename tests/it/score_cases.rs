@@ -1,10 +1,8 @@
 //! Worked cases of the scoring rules, one file per question under `tests/fixtures/scoring/`.
 
-use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::reason::ReasonKind;
-use mcp_eval::model::response::Difference;
 use mcp_eval::model::rules::{ErrorSign, Rules};
-use mcp_eval::model::trajectory::{Answer, Outcome};
+use mcp_eval::model::{Answer, Comparison, Difference, Outcome};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

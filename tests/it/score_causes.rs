@@ -1,11 +1,8 @@
 //! Failures of one cause under one heading.
 
-use mcp_eval::model::binding::{Binding, Source};
-use mcp_eval::model::change::How;
-use mcp_eval::model::comparison::{Band, Comparison};
 use mcp_eval::model::reason::{self, Grouped, ReasonKind};
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::{Ending, Trajectory};
+use mcp_eval::model::{Band, Binding, Comparison, Ending, How, Source, Trajectory};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -28,7 +25,7 @@ fn listed(calls: &[Value], tools: &[(&str, &str)]) -> Trajectory {
         json!({"name": name, "description": description, "inputSchema": schema})
     });
     side.catalogue.servers[0].tools = listed
-        .map(|it| model::catalogue::Tool {
+        .map(|it| model::Tool {
             served: object(&it),
         })
         .collect();

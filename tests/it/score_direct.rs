@@ -1,9 +1,8 @@
 //! The effect of a proxy on the answers of the servers behind it: which answer is held beside which, what each cost, and which tool is which.
 
-use mcp_eval::model::call::{Failure, FailureKind, Outcome};
-use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::direct::Direct;
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{
+    Catalogue, Direct, Failure, FailureKind, Outcome, ServerCatalogue, Tool, Trajectory,
+};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

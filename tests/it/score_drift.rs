@@ -1,9 +1,8 @@
 //! Changes of the tool catalogue, in words, and what they mean for the verdict.
 
-use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::reason::{self, ReasonKind};
 use mcp_eval::model::rules::{Gate, Rules};
+use mcp_eval::model::{Catalogue, Comparison, ServerCatalogue, Tool};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -24,7 +23,7 @@ pub(crate) fn catalogue(tools: &Value) -> Catalogue {
 /// Compares equal calls of `tool` over two catalogues.
 fn drifted(before: &Value, after: &Value, tool: &str, rules: &Rules) -> Comparison {
     let calls = [json!({"tool": format!("mcp__p__{tool}"), "args": {"limit": 1}, "text": "ok"})];
-    let side = |tools: &Value| model::trajectory::Trajectory {
+    let side = |tools: &Value| model::Trajectory {
         catalogue: catalogue(tools),
         ..recorded(&calls)
     };
@@ -150,7 +149,7 @@ fn changes_in_words() {
 fn asked(case: &Value) -> Comparison {
     let side = |schema: &Value| {
         let calls = [json!({"tool": "mcp__p__t", "args": case["arguments"], "text": "ok"})];
-        model::trajectory::Trajectory {
+        model::Trajectory {
             catalogue: catalogue(&json!([{"name": "t", "inputSchema": schema}])),
             ..recorded(&calls)
         }
@@ -340,7 +339,7 @@ fn a_recording_without_a_catalogue_has_no_drift() {
     let tools = json!([{"name": "a"}]);
     let none = Catalogue::default();
     let calls = [json!({"tool": "mcp__p__a"})];
-    let with = |catalogue: Catalogue| model::trajectory::Trajectory {
+    let with = |catalogue: Catalogue| model::Trajectory {
         catalogue,
         ..recorded(&calls)
     };
@@ -357,7 +356,7 @@ fn drift_explains_what_it_caused() {
     let calls = |text: &str, is_error: bool| {
         [json!({"tool": "mcp__p__find", "args": {"limit": 1}, "text": text, "is_error": is_error})]
     };
-    let side = |tools: &Value, calls: &[Value]| model::trajectory::Trajectory {
+    let side = |tools: &Value, calls: &[Value]| model::Trajectory {
         catalogue: catalogue(tools),
         ..recorded(calls)
     };

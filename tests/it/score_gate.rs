@@ -4,8 +4,8 @@
 //! The shipped baselines and `recordings.json`, small trajectories of several kinds of servers, are what is changed. Each kind of change is applied to each call
 //! it can be applied to; what must pass and what must fail is the kind's own matter.
 
+use mcp_eval::model::Outcome;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::Outcome;
 use mcp_eval::score;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::Comparison;
 use mcp_eval::model::rules::{Match, Rules};
 use mcp_eval::score;
 use serde_json::{Value, json};

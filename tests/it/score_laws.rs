@@ -1,7 +1,7 @@
 //! What holds for any two trajectories.
 
+use mcp_eval::model::Trajectory;
 use mcp_eval::model::rules::{Match, Preset, Responses, Rules};
-use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::score;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -244,7 +244,7 @@ fn best_total(b: &[u8], c: &[u8]) -> f64 {
 
 /// Nothing is learned from calls that fail.
 fn succeed(take: &mut Trajectory) {
-    use mcp_eval::model::trajectory::{Outcome, Step};
+    use mcp_eval::model::{Outcome, Step};
     for step in &mut take.steps {
         if let Step::ToolCall(call) = step
             && let Outcome::Answer(answer) = &mut call.outcome

@@ -1,6 +1,6 @@
 //! The ways to match calls, at the edges where the tools they come from are known to decide.
 
-use mcp_eval::model::comparison::Row;
+use mcp_eval::model::Row;
 use mcp_eval::model::reason::ReasonKind;
 use mcp_eval::model::rules::{Match, Responses, Rules};
 use serde_json::{Value, json};

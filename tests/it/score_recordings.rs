@@ -3,13 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::score_kit::{compare, object, only_pair, trajectory};
-use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::comparison::ExecutionStatus;
-use mcp_eval::model::learned::{Learned, Variation, Varying};
-use mcp_eval::model::redaction::Redaction;
-use mcp_eval::model::response::Edit;
 use mcp_eval::model::rules::{Responses, Rules};
-use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory};
+use mcp_eval::model::{
+    Catalogue, Edit, Ending, ExecutionStatus, Learned, Outcome, Redaction, ServerCatalogue, Step,
+    Tool, Trajectory, Variation, Varying,
+};
 use mcp_eval::scenario_file::agent::{Agent, ExpectedCall, Limits, Replaying};
 use mcp_eval::scenario_file::{Scenario, Timeouts};
 use mcp_eval::score;
@@ -294,7 +292,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         text_at: None,
         is_test_case: false,
         read_from: Vec::new(),
-        places: model::places::Places::default(),
+        places: model::Places::default(),
         hash: String::new(),
         name: "Case".to_owned(),
         description: None,
@@ -322,7 +320,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         source: mcp_eval::scenario_file::servers::Source::default(),
         redaction: Redaction::default(),
         scoring: Rules::default(),
-        labels: model::label::Labels::default(),
+        labels: model::Labels::default(),
         timeouts: Timeouts::default(),
         limits: Limits::default(),
     }

@@ -1,13 +1,10 @@
 //! The rules of a scenario on how it is scored.
 
-use mcp_eval::model::catalogue::Catalogue;
-use mcp_eval::model::change::What;
-use mcp_eval::model::comparison::Comparison;
-use mcp_eval::model::response::{Edit, Piece};
 use mcp_eval::model::rules::{
     ArgumentMatch, ArgumentRule, Gate, Preset, ReadRule, Responses, Rules, Slower, Tokens,
 };
 use mcp_eval::model::usage::{ModelRequest, Usage};
+use mcp_eval::model::{Catalogue, Comparison, Edit, Piece, What};
 use mcp_eval::score::{self, KnownCall, check_path, idle_rules};
 use serde_json::{Value, json};
 

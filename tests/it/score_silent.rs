@@ -1,11 +1,10 @@
 //! Differences that pass all the same, and are reported as changes.
 
-use mcp_eval::model::catalogue::Catalogue;
-use mcp_eval::model::change::{ChangeKind, What};
-use mcp_eval::model::comparison::Comparison;
-use mcp_eval::model::response::{Edit, Piece};
 use mcp_eval::model::rules::{Responses, Rules};
-use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
+use mcp_eval::model::{
+    Catalogue, ChangeKind, Comparison, Edit, Failure, FailureKind, Outcome, Piece, Step,
+    Trajectory, What,
+};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
 //! What several takes of one scenario show besides what varies: where they disagree, and what one left behind for the next.
 
-use mcp_eval::model::change::{Change, ChangeKind};
-use mcp_eval::model::comparison::Row;
-use mcp_eval::model::learned::{self, Variation};
+use mcp_eval::model;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
+use mcp_eval::model::{
+    Change, ChangeKind, Failure, FailureKind, Outcome, Row, Step, Trajectory, Variation,
+};
 use mcp_eval::score::{self, Learned};
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn words_of_a_line_vary_in_a_text_that_grew() {
         ]
     };
     let found = learned(&[take("07:04:05", ""), take("07:04:07", "- mug\n")]);
-    let paths: Vec<&str> = (found.answers.iter().flat_map(learned::Learned::paths)).collect();
+    let paths: Vec<&str> = (found.answers.iter().flat_map(model::Learned::paths)).collect();
     assert_eq!(paths, ["/content/0/text", "/content/0/text/0"]);
 }
 

@@ -1,8 +1,7 @@
 //! Verdicts set by hand, on what a gate must see and what it must let pass.
 
-use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{Comparison, Trajectory};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

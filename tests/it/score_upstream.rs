@@ -1,11 +1,8 @@
 //! The calls that the servers behind the one under test received, compared: the same call of the agent must become the same calls there.
 
-use mcp_eval::model::change::ChangeKind;
-use mcp_eval::model::comparison::{Band, Comparison};
 use mcp_eval::model::reason::{self, ReasonKind};
 use mcp_eval::model::rules::{Preset, Rules};
-use mcp_eval::model::trajectory::Trajectory;
-use mcp_eval::model::upstream::{PassedOn, VaryingArgument};
+use mcp_eval::model::{Band, ChangeKind, Comparison, PassedOn, Trajectory, VaryingArgument};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

@@ -1,9 +1,7 @@
 //! Laws of any two lanes of calls that the servers behind the one under test received.
 
-use mcp_eval::model::change::ChangeKind;
-use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{ChangeKind, Comparison, Trajectory};
 use mcp_eval::score;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Wrong values in answers and effects that recording has received twice: each value of each recording is made another, one at a time, and
 //! each time the gate must see it, in JSON and in prose. What recording showed to vary, what is new, and another notation must pass.
 
+use mcp_eval::model::Trajectory;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::score;
 use serde_json::{Value, json};
 

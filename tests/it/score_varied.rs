@@ -1,10 +1,10 @@
 //! Places that several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
 
-use mcp_eval::model::comparison::Comparison;
-use mcp_eval::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 use mcp_eval::model::reason::Reason;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{
+    Comparison, Learned, TokenKind, Trajectory, Variation, Varying, VaryingToken,
+};
 use mcp_eval::score;
 use serde_json::{Value, json};
 

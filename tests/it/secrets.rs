@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use mcp_eval::model::redaction::Redaction;
+use mcp_eval::model::Redaction;
 use mcp_eval::published::trajectory;
 use mcp_eval::redact::{Redactor, Secrets};
 use mcp_eval::store;

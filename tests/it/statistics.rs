@@ -1,8 +1,7 @@
 //! The statistics of several runs: published values, and laws.
 
-use mcp_eval::model::interval::Interval;
 use mcp_eval::model::repeated::{Attempt, Tally, percent};
-use mcp_eval::model::suite::Status;
+use mcp_eval::model::{Interval, Status};
 use mcp_eval::score::statistics::{
     newcombe, pass_at_k, pass_hat_k, runs_to_distinguish, spread, wilson,
 };

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::common::Project;
-use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::suite::{ScenarioResult, Status};
+use mcp_eval::model::{Redacted, ScenarioResult, Status};
 use mcp_eval::published::result;
 use mcp_eval::run::{self, Progress};
 use mcp_eval::scenario_file;

@@ -1,16 +1,11 @@
 //! The calls that the servers behind the one under test received, as baselines keep them: read as written, and refused where they cannot be.
 
 use jiff::Timestamp;
-use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::stamp::{Git, Servers, Stamp};
-use mcp_eval::model::trajectory::{
-    Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
+use mcp_eval::model::{
+    Answer, Catalogue, Digits, Ending, Failure, FailureKind, Git, Header, IrregularTool, Object,
+    Outcome, PassedOn, Redacted, ServerCatalogue, Servers, Stamp, Step, Tool, ToolCall, Trajectory,
+    UpstreamCall, UpstreamLane, VaryingArgument,
 };
-use mcp_eval::model::upstream::{
-    Header, IrregularTool, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument,
-};
-use mcp_eval::model::{Digits, Object};
 use mcp_eval::published::trajectory;
 use mcp_eval::redact::scan::Scanner;
 use mcp_eval::redact::{Redactor, Secrets};

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::llm::message::Part;
-use crate::model::Object;
-use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::model::{Failure, FailureKind, Object, Outcome};
 
 /// The pictures that all APIs take.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -152,7 +151,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Part, offered, parts};
-    use crate::model::trajectory::{Answer, Outcome};
+    use crate::model::{Answer, Outcome};
 
     fn text(text: &str) -> Part {
         Part::Text(text.to_owned())

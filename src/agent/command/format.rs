@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::names::{Names, aliases, plain_server};
 use super::stream::{claude, codex, gemini};
-use crate::model::catalogue::Catalogue;
+use crate::model::Catalogue;
 use crate::run::Endpoint;
 use crate::scenario_file::agent::CommandFormat;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::catalogue::Catalogue;
+use crate::model::Catalogue;
 
 /// A name with every character replaced that agents do not take in the names of servers and tools.
 ///
@@ -130,7 +130,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Names, aliases, plain, plain_server};
-    use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+    use crate::model::{Catalogue, ServerCatalogue, Tool};
 
     #[test]
     fn aliases_are_plain_and_different() {

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::database::DatabaseArgs;
 use super::output::FormatArgs;
-use crate::model::Object;
-use crate::model::redaction::Pattern;
+use crate::model::{Object, RedactionPattern};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ImportArgs {
@@ -49,8 +48,8 @@ pub(in crate::cli) struct ScanArgs {
     pub(in crate::cli) staged: bool,
     /// Also find what this regular expression matches; may be given several times. The scenarios' own `redact` and secret variables
     /// are looked for anyway
-    #[arg(long, value_name = "REGEX", value_parser = Pattern::new)]
-    pub(in crate::cli) redact: Vec<Pattern>,
+    #[arg(long, value_name = "REGEX", value_parser = RedactionPattern::new)]
+    pub(in crate::cli) redact: Vec<RedactionPattern>,
     #[command(flatten)]
     pub(in crate::cli) printed: FormatArgs,
 }

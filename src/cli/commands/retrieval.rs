@@ -12,7 +12,7 @@ use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
 use crate::discovery::golden::Golden;
 use crate::discovery::search::{Search, preset};
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::measured as documents;
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{Allowed, Report};

@@ -9,7 +9,7 @@ use crate::cli::suite::{baselines, play_round, scoring, settings};
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
 use crate::cli::{Console, Exit, Failure, called, dry_run, not_kept, suite_file};
-use crate::model::called::Called;
+use crate::model::Called;
 use crate::suite::{self, Judging, Settings};
 
 pub(in crate::cli) fn run(args: &RunArgs, console: Console) -> Result<Exit, Failure> {

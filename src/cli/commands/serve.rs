@@ -15,7 +15,7 @@ use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, database, runtime};
 use crate::client::{self, ClientError, Kind, PORTS, TestClient};
 use crate::http_server::unguessable;
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::report::command::SCENARIOS;
 use crate::scenario_file::servers::{ClientServers, Server};
 use crate::scenario_file::{self, Finding};

@@ -18,7 +18,7 @@ use crate::cli::args::{Axis, ExecuteArgs, SelectArgs};
 use crate::cli::paths::from_here;
 use crate::cli::{Console, Failure, advice, matrix, runs};
 use crate::input::real;
-use crate::model::called::Selection;
+use crate::model::Selection;
 use crate::scenario_file::{self, Finding, Found, Loaded, Options, Scenario};
 use crate::suite::RUNS;
 use crate::text::nearest::did_you_mean;

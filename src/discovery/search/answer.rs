@@ -8,8 +8,8 @@ use super::items;
 use super::spec::{Search, Split};
 use crate::discovery::measures::DEPTH;
 use crate::http_client::{NoReply, Silence};
+use crate::model::Trouble;
 use crate::model::json_path::JsonPath;
-use crate::model::trouble::Trouble;
 use crate::text;
 
 /// How much is shown of an error.

@@ -10,7 +10,7 @@ use super::answer::{Answer, Said, Unanswered, read_answer};
 use super::catalogue::{LiveTool, read_catalogue};
 use super::spec::{HttpAsk, Listing, Search};
 use crate::http_client::{Call, Caller, Reply};
-use crate::model::trouble::Trouble;
+use crate::model::Trouble;
 use crate::text;
 
 /// How much of an answer that is none is shown.

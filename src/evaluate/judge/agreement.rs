@@ -1,8 +1,8 @@
 //! The majority of several votes, and a judge's agreement with people.
 
+use crate::model::Unanswered;
 use crate::model::number::share;
 use crate::model::ruling::Verdict;
-use crate::model::trouble::Unanswered;
 
 /// How often two verdicts were given by a person and by a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,8 +114,8 @@ fn undecided(votes: &[Result<Verdict, Unanswered>], of: usize) -> Unanswered {
 #[cfg(test)]
 mod tests {
     use super::{Agreement, Flips, majority};
+    use crate::model::Unanswered;
     use crate::model::ruling::Verdict;
-    use crate::model::trouble::Unanswered;
 
     fn agreement(
         both_passed: usize,

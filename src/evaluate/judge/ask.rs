@@ -16,10 +16,9 @@ use crate::llm::message::{
     Finish, Message, OUTPUT_NAME as VERDICT, Part, Request, Response, ToolResult,
 };
 use crate::llm::wire::Wire;
-use crate::model::Object;
 use crate::model::ruling::{Ruling, Verdict};
-use crate::model::trouble::{Trouble, Unanswered};
 use crate::model::usage::TotalUse;
+use crate::model::{Object, Trouble, Unanswered};
 use crate::run::Budget;
 use crate::scenario_file::agent::{ModelAgent, ToolChoice};
 use crate::scenario_file::evaluators::LlmJudge;

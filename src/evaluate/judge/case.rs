@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use crate::model::{Answer, Outcome, Step, ToolCall, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::evaluators::{Dimension, EvaluatorKind};
 use crate::text;

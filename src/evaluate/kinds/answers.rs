@@ -6,7 +6,7 @@ use crate::evaluate::subject::texts_of_answer;
 use crate::evaluate::tools::{calls_of, numbered};
 use crate::model::placeholder;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall, Trajectory};
+use crate::model::{Answer, FailureKind, Outcome, Step, ToolCall, Trajectory};
 use crate::scenario_file::evaluators::AnswerOf;
 use crate::score::in_band_error;
 

@@ -1,7 +1,7 @@
 //! Several evaluators as one.
 
 use crate::evaluate::finding::Finding;
-use crate::model::evaluation::EvaluationStatus::{self, Error, Failed, Passed, Skipped};
+use crate::model::EvaluationStatus::{self, Error, Failed, Passed, Skipped};
 
 /// An evaluator within, by its title, and what it found.
 type Found = (String, Finding);

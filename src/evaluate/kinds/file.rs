@@ -5,7 +5,7 @@ use super::schema_validate::of_text;
 use crate::evaluate::finding::{Finding, STORED, not_asked};
 use crate::evaluate::subject::{LeftFile, Subject};
 use crate::json_schema::JsonSchema;
-use crate::model::evaluation::EvaluationStatus;
+use crate::model::EvaluationStatus;
 use crate::scenario_file::evaluators::FileEvaluator;
 
 /// Looks at the file by what is `written` of it, and tells of it by what is shown of both.

@@ -8,9 +8,8 @@ use crate::evaluate::subject::{LeftFile, Subject};
 use crate::evaluate::tools::call_name;
 use crate::json;
 use crate::json_schema::{JsonSchema, MOST};
-use crate::model::evaluation::EvaluationStatus;
 use crate::model::placeholder;
-use crate::model::trajectory::{Outcome, Trajectory};
+use crate::model::{EvaluationStatus, Outcome, Trajectory};
 use crate::scenario_file::evaluators::{AnswerOf, FilePlace, SchemaSource, SchemaValidate};
 
 pub(in crate::evaluate) fn look(it: &SchemaValidate, subject: Subject<'_>) -> Finding {

@@ -231,7 +231,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::judged;
-    use crate::model::evaluation::EvaluationStatus::{self, Error, Failed, Passed};
+    use crate::model::EvaluationStatus::{self, Error, Failed, Passed};
     use crate::scenario_file::evaluators::WantedRow;
     use crate::scenario_file::evaluators::WantedRows;
     use crate::sql::Rows;

@@ -6,7 +6,7 @@ use super::answers;
 use super::pattern::Wanted;
 use crate::evaluate::finding::{Finding, STORED};
 use crate::evaluate::subject::{Left, RunEnvironment, Subject};
-use crate::model::trajectory::Step;
+use crate::model::Step;
 use crate::model::{placeholder, texts};
 use crate::scenario_file::evaluators::{TextEvaluator, TextMatch, TextSource};
 use crate::text::shorten;

@@ -11,10 +11,9 @@ use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::evaluate::tools::{Offer, call_name, counts, is_named, numbered, unsendable};
 use crate::json_schema::JsonSchema;
-use crate::model::catalogue::Catalogue;
 use crate::model::placeholder;
 use crate::model::rules::Rules;
-use crate::model::trajectory::ToolCall;
+use crate::model::{Catalogue, ToolCall};
 use crate::scenario_file::evaluators::{
     AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
 };

@@ -6,8 +6,8 @@ use crate::evaluate::outcomes::meant_to_fail;
 use crate::evaluate::subject::Subject;
 use crate::evaluate::tools::{call_name, calls_of};
 use crate::model::number::{apart, fixed, is_at_most};
-use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::model::usage::{TotalUse, costs_apart};
+use crate::model::{ToolCall, Trajectory};
 use crate::scenario_file::evaluators::{TraceNoErrors, Within};
 
 /// How one limit came out.

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{Answer, Outcome, ToolCall};
+use crate::model::{Answer, Catalogue, Outcome, ToolCall};
 use crate::run::{AskAgain, EndedCall, ask_again};
 
 /// Sends a request to the server in a client's session; `None` where no outcome came that is the server's doing.

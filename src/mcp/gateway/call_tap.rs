@@ -16,10 +16,7 @@ use crate::json;
 use crate::mcp::request::outcome;
 use crate::mcp::target::setup_error;
 use crate::mcp::wire::{Message, Reply, Wire, key, read_bytes};
-use crate::model::Object;
-use crate::model::catalogue::ClientAnswer;
-use crate::model::trajectory::Outcome;
-use crate::model::upstream::{Header, PassedOn};
+use crate::model::{ClientAnswer, Header, Object, Outcome, PassedOn};
 use crate::run::{CallRecorder, PendingCall, SetupError};
 
 /// The calls of one server.

@@ -43,7 +43,7 @@ use crate::http_server::{self, JSON, Refusal, from_own_pages, is_secret, respond
 use crate::mcp::session::connect;
 use crate::mcp::target::{Launch, OnProgress, Target, setup_error, with_token};
 use crate::mcp::wire::Wire;
-use crate::model::catalogue::Catalogue;
+use crate::model::Catalogue;
 use crate::run::ready::SessionCheck;
 use crate::run::{self, AskAgain, CallRecorder, Endpoint, Listed, SetupError, Tools};
 use crate::scenario_file::servers::HttpStyle;

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
 
 use crate::mcp::target::{Launch, Target, with_token};
-use crate::model::upstream::Header;
+use crate::model::Header;
 
 /// A shorter value may be the same by chance under another name.
 const TELLING: usize = 8;

@@ -26,7 +26,7 @@ use crate::mcp::session::METHOD_NOT_FOUND;
 use crate::mcp::target::{no_answer, setup_error};
 use crate::mcp::transport_error::{LegacyError, is_unreachable, root};
 use crate::mcp::wire::{self, Message, NOT_UTF8, Reply, Wire, key, read as read_message};
-use crate::model::trajectory::{FailureKind, Outcome};
+use crate::model::{FailureKind, Outcome};
 use crate::process::{Child, ChildCommand};
 use crate::run::SetupError;
 

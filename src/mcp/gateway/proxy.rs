@@ -30,7 +30,7 @@ use crate::mcp::request::{LOST_SESSION, outcome, too_busy};
 use crate::mcp::target::{no_answer, with_token};
 use crate::mcp::transport_error::{is_unreachable, root};
 use crate::mcp::wire::{Message, NOT_UTF8, Wire, key, read_bytes};
-use crate::model::trajectory::{FailureKind, Outcome};
+use crate::model::{FailureKind, Outcome};
 
 /// Headers that belong to one connection and not to the message, and those that would be about us and not about the server.
 const OURS: [HeaderName; 10] = [

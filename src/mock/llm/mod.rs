@@ -33,7 +33,7 @@ use self::script::Script;
 use super::http::cut;
 use crate::http_server::{self, read_body, same_site};
 use crate::json;
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file::mock::{LlmError, LlmInteraction, LlmReply, NEXT};
 

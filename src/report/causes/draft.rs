@@ -6,11 +6,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::record;
-use model::change::{How, starred};
-use model::drift::{ToolChange, ToolDrift};
 use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, RecordCommand, Whose};
 use model::text::word_diff::around_difference;
 use model::text::{masked, shorten};
+use model::{How, ToolChange, ToolDrift, starred};
 
 use super::key::Key;
 use super::words::{self, Verb};

@@ -1,6 +1,6 @@
 //! Runs that ended early: the calls they never made are nobody's doing, and follow from what ended the run.
 
-use model::call::CallStatus;
+use model::CallStatus;
 use model::published::ending::EndingKind;
 use model::published::result::{
     Call, CauseCall, Change, Reason, ReasonKind, RowKind, Scenario, What,

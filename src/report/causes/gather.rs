@@ -2,13 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::call::full_name;
-use model::change::{How, starred};
-use model::drift::{ToolChange, ToolDrift};
 use model::published::result::{
     Answered, Call, CauseCall, CauseKind, Change, ChangeKind, Comparison, ExperimentPart, Reason,
     ReasonKind, Row, Scenario, Status, What as Happened, Whose, Why,
 };
+use model::{How, ToolChange, ToolDrift, full_name, starred};
 
 use super::draft::{Draft, Found, Same, Use, What};
 use super::ended::{self, Ended};

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use model::drift::{ToolChange, ToolDrift};
 use model::published::result::CauseKind;
 use model::text::{NUMBER, masked};
+use model::{ToolChange, ToolDrift};
 
 /// The fewest digits of a number in a key that is a part of an id.
 const ID_DIGITS: usize = 5;

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use model::change::starred;
 use model::published::result::{
     CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, What, Whose,
 };
+use model::starred;
 
 use super::draft::{Draft, What as Said};
 use super::key::Key;

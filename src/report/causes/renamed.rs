@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use model::change::unescaped;
 use model::published::result::{Change, ChangeKind, What};
-use model::response::{Edit, Piece};
+use model::{Edit, Piece, unescaped};
 
 /// A member that went, and the one that came in its place.
 #[derive(Debug)]

@@ -2,10 +2,9 @@
 //!
 //! The calls that a cause concerns, in words.
 
-use model::change::{When, unescaped};
 use model::published::result::{Cause, Change, ChangeKind, What};
-use model::response::Edit;
 use model::text::few;
+use model::{Edit, When, unescaped};
 
 /// What happened at a place of a call.
 #[derive(Debug, Clone)]
@@ -221,10 +220,8 @@ pub fn calls(cause: &Cause, command: &str, most: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Verb, place};
-    use model::change::Text;
-    use model::change::starred;
     use model::published::result::{Change, ChangeKind, What};
-    use model::response::Edit;
+    use model::{Edit, Text, starred};
 
     #[test]
     fn a_secret_that_came_is_reported_with_its_place() {

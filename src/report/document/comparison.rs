@@ -2,16 +2,14 @@
 
 use serde_json::Value;
 
-use model::change::{Change, Text};
-use model::comparison::{Comparison, Loss, Pair, ParameterScore, RequestScore, Row};
-use model::drift::Drift;
-use model::label::Labels;
 use model::points;
 use model::points::finite;
 use model::published::result;
 use model::reason::Reason;
-use model::response::ResponseScore;
-use model::trajectory::{Outcome, ToolCall, Trajectory};
+use model::{
+    Change, Comparison, Drift, Labels, Loss, Outcome, Pair, ParameterScore, RequestScore,
+    ResponseScore, Row, Text, ToolCall, Trajectory,
+};
 
 use super::upstream;
 use super::upstream::{VALUE_DEPTH, outcome, shallow, shallow_object};

@@ -11,18 +11,13 @@ use serde::Deserialize;
 use crate::causes;
 use crate::description::Description;
 use crate::measured;
-use model::called::Called;
-use model::catalogue::ServerCatalogue;
-use model::evaluation::Gate;
-use model::learned::VolatilePlaces;
-use model::places::Places;
 use model::points::finite;
 use model::published::measured::Measured;
 use model::published::result;
-use model::redacted::Redacted;
-use model::stamp::Stamp;
-use model::suite::{ScenarioResult, Status, SuiteResult};
-use model::trajectory::Trajectory;
+use model::{
+    Called, Gate, Places, Redacted, ScenarioResult, ServerCatalogue, Stamp, Status, SuiteResult,
+    Trajectory, VolatilePlaces,
+};
 
 /// The document of a suite.
 pub fn of(suite: &Redacted<SuiteResult>) -> result::ResultDocument {

@@ -1,11 +1,9 @@
 //! Calls to the servers behind the one under test, published.
 
-use model::call::CallStatus;
 use model::points::finite;
 use model::published::result;
 use model::text::shorten;
-use model::trajectory::Outcome;
-use model::upstream::{UpstreamCall, UpstreamLane};
+use model::{CallStatus, Outcome, UpstreamCall, UpstreamLane};
 use serde_json::{Map, Value};
 
 /// The lane of each side, as far as it is at hand.

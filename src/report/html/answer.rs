@@ -10,11 +10,8 @@ use serde_json::Value;
 
 use crate::diff::{self, Diff, Known};
 use crate::duration;
-use model::Object;
-use model::call::CallStatus;
 use model::text::aligned::aligned;
-use model::trajectory::{Outcome, ToolCall};
-use model::upstream::Header;
+use model::{CallStatus, Header, Object, Outcome, ToolCall};
 
 use super::content::{self, Content, Part};
 use super::excerpt::DiffTemplate;

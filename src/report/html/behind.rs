@@ -11,8 +11,7 @@ use model::published::result::{
     self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
 };
 use model::text::{counts, plural};
-use model::trajectory::{ToolCall, Trajectory};
-use model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
+use model::{PassedOn, ToolCall, Trajectory, UpstreamCall, UpstreamLane};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};

@@ -10,10 +10,9 @@ use serde_json::Value;
 use super::excerpt::Excerpt;
 use crate::bytes;
 use crate::diff::grouped;
-use model::Object;
 use model::published::result::{Parameter, Row, Scenario};
 use model::text::{line, shorten};
-use model::trajectory::{Answer, Failure, Outcome, Step, Trajectory};
+use model::{Answer, Failure, Object, Outcome, Step, Trajectory};
 
 /// How many parts of one answer stand for themselves; those beyond are one part together.
 const PARTS: usize = 100;

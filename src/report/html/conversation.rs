@@ -8,16 +8,12 @@ use serde_json::Value;
 
 use crate::description::Description;
 use crate::diff::{Diff, Known};
-use model::call::CallStatus;
-use model::comparison::Bound;
-use model::label::labelled;
-use model::learned::{Learned, Variation};
 use model::published::result::{
     Call, Change, ChangeKind, ResponseComparison, ResultDocument, Row, RowKind, Scenario, Status,
 };
 use model::text::word_diff::word_diff;
 use model::text::{line, shorten};
-use model::trajectory::{ToolCall, Trajectory};
+use model::{Bound, CallStatus, Learned, ToolCall, Trajectory, Variation, labelled};
 
 use super::answer::{self, Answers, Body, PartView, Room, Side};
 use super::behind::{Behind, BehindView};

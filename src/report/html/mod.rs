@@ -33,10 +33,9 @@ use askama::filters::Escaper;
 
 use model::published::history::HistoryDocument;
 use model::published::result::{ResultDocument, Scenario};
-use model::redacted::Redacted;
 use model::text;
 use model::text::word_diff::Piece;
-use model::trajectory::Trajectory;
+use model::{Redacted, Trajectory};
 
 use answer::Answers;
 use dashboard::Around;

@@ -14,7 +14,7 @@ use model::published::result::{
     CauseKind, Comparison, Direct, DirectCall, DirectTool, DirectTotals, Drift, Loss, Reason,
     RequestUse, ResultDocument, Scenario, Side,
 };
-use model::trajectory::{Step, Trajectory};
+use model::{Step, Tool, Trajectory};
 
 use super::answer::Answers;
 use super::cause::{self, Card};
@@ -31,7 +31,6 @@ use super::state::State;
 use super::stretch::{self, Stretch};
 use super::versions::{self, VersionLine};
 
-use model::catalogue::Tool;
 use model::points::score;
 use model::text::{line, shorten};
 use serde_json::Value;

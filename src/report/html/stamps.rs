@@ -3,8 +3,8 @@
 use crate::duration;
 use crate::moment;
 use model::published::result::{ModelUse, ServerSummary, Side};
-use model::stamp::{Git, Servers};
 use model::text::plural;
+use model::{Git, Servers};
 
 /// One row of the table: a subject and what it was on either side.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use askama::Template;
 use crate::diff::side_by_side;
 use model::published::result::Call;
 use model::text::aligned::aligned;
-use model::trajectory::{Step, ToolCall, Trajectory};
+use model::{Step, ToolCall, Trajectory};
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;

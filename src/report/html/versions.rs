@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::moment;
 use crate::repository::Repository;
 use model::published::result::{ResultDocument, Side};
-use model::stamp::{DIRTY, Git, ImageStamp};
+use model::{DIRTY, Git, ImageStamp};
 
 /// How many different lines of one subject the index shows.
 const LINES: usize = 4;

@@ -1,6 +1,6 @@
 //! Merges the steps that an agent reports with its calls as they were recorded.
 
-use crate::model::trajectory::{Step, ToolCall};
+use crate::model::{Step, ToolCall};
 
 /// A recorded call.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ mod tests {
     use serde_json::json;
 
     use super::{CallAfterSteps, merge};
-    use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall};
+    use crate::model::{Answer, FailureKind, Outcome, Step, ToolCall};
 
     /// `s.tool 1`, a call of the tool of server `s` with the argument 1; `tool 1` is one of the agent's own.
     fn call(text: &str, is_recorded: bool) -> ToolCall {

@@ -3,8 +3,7 @@
 
 use super::merge::{CallAfterSteps, merge};
 use super::{Conversation, calls_made, milliseconds, not_sent, unanswered};
-use crate::model::Object;
-use crate::model::trajectory::{Outcome, Step, ToolCall};
+use crate::model::{Object, Outcome, Step, ToolCall};
 use crate::run::call_recorder::{CallRecorder, Endpoint, Event, RecordedCall};
 use crate::run::limits::{Clock, Stop};
 use crate::run::ports::{Gateway, Progress};

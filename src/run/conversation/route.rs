@@ -1,6 +1,6 @@
 //! The server and the tool that a name means.
 
-use crate::model::catalogue::Catalogue;
+use crate::model::Catalogue;
 
 /// The server and the tool a name stands for.
 ///
@@ -59,7 +59,7 @@ mod tests {
     use serde_json::json;
 
     use super::route;
-    use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+    use crate::model::{Catalogue, ServerCatalogue, Tool};
 
     fn catalogue(servers: &[(&str, &[&str])]) -> Catalogue {
         let tool = |name: &&str| Tool {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::model::json_path::{JsonPath, Part};
-use crate::model::trajectory::{Answer, FailureKind, Outcome};
+use crate::model::{Answer, FailureKind, Outcome};
 use crate::scenario_file::servers::{AtPath, Expected};
 use crate::text::beginning;
 
@@ -144,7 +144,7 @@ mod tests {
 
     use super::of_call;
     use crate::model::json_path::JsonPath;
-    use crate::model::trajectory::{Answer, FailureKind, Outcome};
+    use crate::model::{Answer, FailureKind, Outcome};
     use crate::scenario_file::servers::AtPath;
     use crate::scenario_file::servers::Expected;
 

@@ -10,10 +10,7 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::model::Object;
-use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::Outcome;
-use crate::model::trouble::Trouble;
+use crate::model::{Catalogue, Object, Outcome, Trouble};
 use crate::run::conversation::route;
 use crate::run::limits::SetupError;
 use crate::run::ports::{Called, Tools, Unlisted};
@@ -356,7 +353,7 @@ fn lacking<'r>(ready: &'r Ready, catalogue: &Catalogue) -> Vec<&'r str> {
 /// The tools that are listed, for a message about those that are not.
 fn listed(catalogue: &Catalogue) -> String {
     let tools = catalogue.servers.iter().flat_map(|it| &it.tools);
-    let names: Vec<&str> = tools.map(model::catalogue::Tool::name).collect();
+    let names: Vec<&str> = tools.map(model::Tool::name).collect();
     let more = match names.len().checked_sub(SHOWN_TOOLS) {
         Some(more @ 1..) => format!(" and {more} more"),
         _ => String::new(),

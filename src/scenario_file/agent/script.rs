@@ -2,8 +2,7 @@
 
 use std::ops::{Deref, Range};
 
-use crate::model::Object;
-use crate::model::reference::Reference;
+use crate::model::{Object, Reference};
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, Plain, schema, section};
 use crate::scenario_file::servers::ready::{ExpectSection, UntilSection};

@@ -11,8 +11,8 @@ use super::model::{
     ApiKeys, CommandFormat, ModelAgent, ModelKeys, PROMPT, PriceSection, ToolChoiceKeys,
 };
 use super::script::{CallSection, ScriptedCall};
-use crate::model::binding::{BindingRule, Source};
 use crate::model::usage::Price;
+use crate::model::{BindingRule, Source};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
 use crate::scenario_file::decode::plain::any_text;
 use crate::scenario_file::decode::template::{self, CommandLine, Given, Template};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::evaluation::Role;
+use crate::model::Role;
 use crate::scenario_file::agent::{Agent, CommandFormat};
 use crate::scenario_file::decode::At;
 use crate::scenario_file::evaluators::{

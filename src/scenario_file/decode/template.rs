@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::scenario_file::decode::holders::{At, same_schema};
 use crate::scenario_file::decode::plain::{Place, Plain};
 use crate::scenario_file::decode::section::{Decode, NO_HINT, section, wrong_kind};

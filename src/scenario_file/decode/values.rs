@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::plain::Plain;
 use super::section::{Decode, NO_HINT, wrong_kind};
 use super::served::Served;
+use crate::model::Object;
+use crate::model::RedactionPattern;
 use crate::model::json_path::JsonPath;
-use crate::model::{Object, redaction};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
@@ -169,12 +170,12 @@ impl Decode for Status {
 
 /// A regular expression for secrets, which must not match just anything.
 #[derive(Debug, Clone)]
-pub(in crate::scenario_file) struct SecretPattern(pub(in crate::scenario_file) redaction::Pattern);
+pub(in crate::scenario_file) struct SecretPattern(pub(in crate::scenario_file) RedactionPattern);
 
 impl Decode for SecretPattern {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let text = String::decode(node, findings)?;
-        match redaction::Pattern::new(&text) {
+        match RedactionPattern::new(&text) {
             Ok(pattern) => Some(Self(pattern)),
             Err(problem) => {
                 let message = format!("{} {problem}", quoted(&text));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::schema::SchemaValue;
 use super::text::{TextMatch, only_one, way};
-use crate::model::redacted::ShownText;
+use crate::model::ShownText;
 use crate::scenario_file::decode::template::literal;
 use crate::scenario_file::decode::values::{Pattern, Word};
 use crate::scenario_file::decode::{At, section};

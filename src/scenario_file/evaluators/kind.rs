@@ -10,8 +10,7 @@ use super::schema_validate::{SchemaSource, SchemaValidate};
 use super::sql_validate::SqlValidate;
 use super::text::{TextEvaluator, TextSource};
 use super::tool_calls::ToolCalls;
-use crate::model::evaluation::Role;
-use crate::model::redacted::ShownText;
+use crate::model::{Role, ShownText};
 use crate::scenario_file::evaluators::within::{TraceNoErrors, Within};
 use crate::scenario_file::servers::Hook;
 

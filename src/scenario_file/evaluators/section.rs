@@ -9,7 +9,7 @@ use super::sql_validate::SqlKeys;
 use super::text::TextKeys;
 use super::tool_calls::ToolCallsKeys;
 use super::within::{TraceKeys, WithinKeys};
-use crate::model::evaluation::Role;
+use crate::model::Role;
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::{Weight, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Plain, choice, section};

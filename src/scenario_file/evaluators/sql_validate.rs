@@ -6,8 +6,7 @@ use std::time::Duration;
 use serde_json::{Number, Value};
 
 use super::compared;
-use crate::model::Object;
-use crate::model::redacted::ShownText;
+use crate::model::{Object, ShownText};
 use crate::scenario_file::decode::section::wrong_kind;
 use crate::scenario_file::decode::template::Template;
 use crate::scenario_file::decode::values::{Timeout, Times, Word};

@@ -2,7 +2,7 @@
 
 use super::compared;
 use super::compared::AnswerOf;
-use crate::model::redacted::ShownText;
+use crate::model::ShownText;
 use crate::scenario_file::decode::values::{Count, Pattern, Times, Word};
 use crate::scenario_file::decode::{At, choice, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};

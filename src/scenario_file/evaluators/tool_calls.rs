@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::schema::SchemaValue;
-use crate::model::Object;
 use crate::model::json_path::JsonPath;
-use crate::model::redacted::ShownText;
+use crate::model::{Object, ShownText};
 use crate::scenario_file::decode::values::{PathText, Pattern, Times, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Plain as _, choice, section, shapes};
 use crate::scenario_file::servers::ready::Wanted;

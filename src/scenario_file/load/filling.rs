@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::redaction::SecretVariable;
-use crate::model::reference::{Flaw, NoReference, Reference};
+use crate::model::{Flaw, NoReference, Reference, SecretVariable};
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};

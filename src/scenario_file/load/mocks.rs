@@ -3,7 +3,7 @@
 use super::find::Found;
 use super::loader::{Loader, Options};
 use super::variables;
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::scenario_file::decode::section::check_keys;
 use crate::scenario_file::decode::template::RedactSection;
 use crate::scenario_file::decode::{Decode, NO_HINT, Named};

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::find::{Found, absolute};
 use super::loader::{Loader, Options};
 use super::rebase::{rebase, relative};
-use crate::model::{Object, texts};
+use crate::model::Object;
+use crate::model::texts;
 use crate::scenario_file::yaml::finding::{Finding, Severity};
 use crate::scenario_file::yaml::node::Node;
 

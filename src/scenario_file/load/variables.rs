@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::dataset::{self, Row};
 use super::filling::{self, Filling, is_name};
 use super::find::absolute;
-use crate::model::redaction::SecretVariable;
+use crate::model::SecretVariable;
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::expand::filling::expand;
 use crate::scenario_file::yaml::finding::quoted;

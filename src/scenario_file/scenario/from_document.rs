@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hash::scenario_hash;
-use crate::model::label::Labels;
-use crate::model::places::{Place, Places};
-use crate::model::redaction::Redaction;
+use crate::model::{Labels, Place, Places, Redaction};
 use crate::scenario_file::agent::section::{AgentKind, AgentSection, replaying};
 use crate::scenario_file::agent::{Agent, ModelAgent, ModelApi, Replaying, ScriptedCall};
 use crate::scenario_file::decode::values::Timeout;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::input;
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::model::texts;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::{

@@ -1,6 +1,6 @@
 //! Texts of a scenario that may hold secrets where it is shown.
 
-use crate::model::redacted::ShownText;
+use crate::model::ShownText;
 use crate::redact::Shown;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Criterion;

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use crate::model::places::Place;
+use crate::model::Place;
 use crate::redact::{self, Redactor};
 use crate::text;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::finding::{Finding, Severity, quoted};
 use crate::input;
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::redact::{Redactor, Secrets};
 
 /// The largest file that is read, in bytes.

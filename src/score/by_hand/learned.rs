@@ -9,8 +9,7 @@ use crate::text::token::{LONG, tokens};
 use crate::values::embedded::embedded;
 use crate::values::path::escape;
 use crate::values::same::DEPTH;
-use model::learned::{Learned, Variation, Varying, VaryingToken};
-use model::trajectory::{Answer, Outcome, Trajectory};
+use model::{Answer, Learned, Outcome, Trajectory, Variation, Varying, VaryingToken};
 
 /// The most steps that are named where one leads nowhere.
 const NAMED: usize = 8;

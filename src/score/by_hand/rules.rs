@@ -7,10 +7,8 @@ use serde_json::Value;
 use crate::catalogue::likeness::nearest_name;
 use crate::values::path::Pattern;
 use crate::values::same::same;
-use model::Object;
-use model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use model::rules::{ArgumentMatch, Gate, Preset, Responses, Rules};
-use model::trajectory::Trajectory;
+use model::{Catalogue, Object, ServerCatalogue, Tool, Trajectory};
 
 /// Whether a path under `scoring.ignore` can be read; the error says in words why not.
 ///

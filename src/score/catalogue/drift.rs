@@ -6,11 +6,9 @@ use serde_json::Value;
 
 use crate::text::excerpt;
 use crate::values::same::{View, hash};
-use model::Object;
-use model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use model::change::Text;
-use model::drift::{Drift, SchemaChange, ToolChange};
-use model::trajectory::ToolCall;
+use model::{
+    Catalogue, Drift, Object, SchemaChange, ServerCatalogue, Text, Tool, ToolCall, ToolChange,
+};
 
 use super::likeness::{nearest_name, nearest_tool};
 use super::refusal::{Blame, Refusals};

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use model::Object;
-use model::catalogue::Tool;
+use model::{Object, Tool};
 
 use super::refusal;
 use super::schema::node::Node;
@@ -242,7 +241,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::guess_arguments;
-    use model::catalogue::Tool;
+    use model::Tool;
 
     fn guessed(schema: &Value) -> (Value, Vec<String>) {
         let Value::Object(served) = json!({ "name": "t", "inputSchema": schema }) else {

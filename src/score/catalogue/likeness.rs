@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::values::number::{count, share};
-use model::Object;
-use model::catalogue::Tool;
+use model::{Object, Tool};
 
 /// The least likeness at which a tool is offered as the nearest.
 const NEAR: f64 = 0.4;
@@ -183,7 +182,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{names, nearest_for_call, nearest_name, nearest_tool};
-    use model::catalogue::Tool;
+    use model::Tool;
 
     fn tool(name: &str, description: &str, parameters: &Value) -> Tool {
         let schema = json!({ "type": "object", "properties": parameters });

@@ -4,7 +4,8 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use model::{Object, placeholder};
+use model::Object;
+use model::placeholder;
 
 use super::schema::node::Node;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::text::words;
 use crate::values::same::same;
-use model::catalogue::Tool;
+use model::Tool;
 
 use super::likeness::{NEAR_BY_NAME, names, words_of_name};
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::text::excerpt;
 use crate::values::embedded::embedded;
 use crate::values::same::same;
-use model::call::{Answer, Outcome};
 use model::digits;
+use model::{Answer, Outcome};
 
 /// What became of an outcome on its way, a sentence each; empty where it was passed on as it was.
 pub(super) fn findings(was: &Outcome, now: &Outcome) -> Vec<String> {
@@ -208,8 +208,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::findings;
-    use model::call::{Answer, Failure, FailureKind, Outcome};
     use model::digits;
+    use model::{Answer, Failure, FailureKind, Outcome};
 
     fn answer(text: &str) -> Answer {
         Answer {

@@ -12,10 +12,9 @@ use serde_json::Value;
 
 use self::answer::{change, findings};
 use crate::text::excerpt;
-use model::call::{FailureKind, Outcome, ToolCall};
-use model::catalogue::Tool;
-use model::direct::{Cost, Direct, DirectCall, DirectTool};
-use model::trajectory::Trajectory;
+use model::{
+    Cost, Direct, DirectCall, DirectTool, FailureKind, Outcome, Tool, ToolCall, Trajectory,
+};
 
 /// What the agent got through a proxy, beside what the servers behind it answered. An answer is compared with the one that was
 /// given behind in the same run, so that one that varies by nature is not taken for the proxy's doing. `straight` has what came of each

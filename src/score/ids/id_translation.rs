@@ -9,12 +9,9 @@ use serde_json::{Number, Value};
 
 use crate::response::stable::Terms;
 use crate::text::generated::is_generated;
-use model::Object;
-use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use model::{Answer, Bound, Object, Outcome, Row, Step, ToolCall, Trajectory};
 
 use super::binding::{stands_alone, text_of};
-
-use model::comparison::{Bound, Row};
 
 /// The shortest text that is replaced wherever it stands in an answer although it does not look generated.
 const LONG_ENOUGH: usize = 6;
@@ -201,7 +198,7 @@ pub(crate) struct TranslatedRun {
 
 /// A value that an answer was the first to have.
 pub(crate) struct Given {
-    /// Where in the baseline's answer, as in [`Source::path`](model::binding::Source::path).
+    /// Where in the baseline's answer, as in [`Source::path`](model::Source::path).
     pub(crate) path: String,
     pub(crate) was: String,
     pub(crate) now: String,

@@ -10,8 +10,7 @@ use crate::text::token::{LONG, tokens};
 use crate::values::embedded::embedded;
 use crate::values::path::{covers_path, escape};
 use crate::values::same::DEPTH;
-use model::learned::{Repeat, TokenKind};
-use model::trajectory::{Answer, ToolCall, Trajectory};
+use model::{Answer, Repeat, TokenKind, ToolCall, Trajectory};
 
 /// Ids of so many letters and digits are no chance, and hashes of so many are short for longer ones.
 const LONG_ID: usize = 16;

@@ -10,12 +10,9 @@ use crate::text::generated::is_generated;
 use crate::text::variation::{self, How, What};
 use crate::values::path::{covers_path, value_at, value_at_mut};
 use crate::work::Work;
-use model::binding::{Binding, Source};
-use model::comparison::Bound;
-use model::learned::{Learned, Variation, Varying};
 use model::placeholder;
 use model::rules::Rules;
-use model::trajectory::{Step, ToolCall, Trajectory};
+use model::{Binding, Bound, Learned, Source, Step, ToolCall, Trajectory, Variation, Varying};
 
 use super::binding::{alike, at, fill, full_paths, full_patterns, read_calls, resolve, text_of};
 use super::id_translation::{Given, IdTranslation, TranslatedRun};

@@ -15,9 +15,7 @@ use crate::text::times::is_time;
 use crate::text::token::{LONG, tokens};
 use crate::values::path::escape;
 use crate::values::same::DEPTH;
-use model::binding::Binding;
-use model::learned::{Learned, TokenKind, Variation, Varying};
-use model::trajectory::{Answer, Outcome, Step, Trajectory};
+use model::{Answer, Binding, Learned, Outcome, Step, TokenKind, Trajectory, Variation, Varying};
 
 /// What stands in the place of values of which only their kind matters.
 const TIME: &str = "<time>";

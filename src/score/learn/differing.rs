@@ -11,10 +11,9 @@ use crate::values::kind::{self, reduced};
 use crate::values::number;
 use crate::values::path::escape;
 use crate::values::same::{DEPTH, same};
-use model::learned::{Odd, Variation, Varying};
+use model::digits;
 use model::text::several;
-use model::trajectory::Answer;
-use model::{Object, digits};
+use model::{Answer, Object, Odd, Variation, Varying};
 
 use super::elements::{
     are_other_rows, gathered, has_something_of, is_reordered, partners, sorted_keys,

@@ -13,11 +13,9 @@ use crate::text::words;
 use crate::values::number;
 use crate::values::path::escape;
 use crate::values::same::{self, View, same};
-use model::learned::{TokenKind, Variation, Varying, VaryingToken};
+use model::{Object, TokenKind, Variation, Varying, VaryingToken};
 
 use super::wording;
-
-use model::Object;
 
 /// How many rows tell whether others come each time.
 const ROWS: usize = 200;

@@ -10,8 +10,7 @@ use crate::values::embedded::embedded;
 use crate::values::path::escape;
 use crate::values::same::{DEPTH, same};
 use crate::values::{mask, number};
-use model::learned::{Variation, Varying};
-use model::trajectory::Answer;
+use model::{Answer, Variation, Varying};
 
 use super::own_values::{Look, within};
 use super::wording::{self, Wording};

@@ -5,10 +5,8 @@ use serde_json::Value;
 use crate::by_hand::learned::{NOTHING, place_texts};
 use crate::ids::binding::at;
 use crate::values::path::covers_path;
-use model::change::{Change, ChangeKind};
-use model::learned::{Learned, Variation, Varying};
 use model::rules::Rules;
-use model::trajectory::{Answer, Outcome, Trajectory};
+use model::{Answer, Change, ChangeKind, Learned, Outcome, Trajectory, Variation, Varying};
 
 use super::known::{add, news};
 use super::{PLACES, learn, wording};

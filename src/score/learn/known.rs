@@ -16,11 +16,10 @@ use crate::text::token::{LONG, Token, pieces, tokens};
 use crate::text::variation::may_be;
 use crate::values::kind::{is_of_kind, reduced};
 use crate::values::path::{covers_path, value_at};
-use model::comparison::{Comparison, Pair, Row, Upstream, UpstreamRow};
-use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
-use model::response::Difference;
-use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
-use model::upstream::{UpstreamLane, VaryingArgument};
+use model::{
+    Answer, Comparison, Difference, Learned, Outcome, Pair, Row, TokenKind, ToolCall, Trajectory,
+    Upstream, UpstreamLane, UpstreamRow, Variation, Varying, VaryingArgument, VaryingToken,
+};
 
 /// Adds to a new recording what the accepted trajectory knows to vary in answers to requests that have not changed. `comparison` is that of
 /// the accepted trajectory with the recording.
@@ -393,7 +392,7 @@ mod tests {
     use crate::text::clock::Clock;
     use crate::text::token::tokens;
     use crate::text::variation::{How, compare};
-    use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
+    use model::{Learned, TokenKind, Variation, Varying, VaryingToken};
 
     /// That the ids of a text vary.
     fn ids(text: &str) -> Vec<VaryingToken> {

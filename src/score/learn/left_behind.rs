@@ -8,9 +8,8 @@ use crate::response::in_band::in_band_error;
 use crate::scores::polls::Polled;
 use crate::text::excerpt;
 use crate::values::embedded::embedded;
-use model::learned::Varying;
 use model::rules::Rules;
-use model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
+use model::{Answer, FailureKind, Outcome, ToolCall, Trajectory, Varying};
 
 use super::growth::{Found, Growth, Made};
 use super::known::add;

@@ -37,10 +37,8 @@ use crate::values::exact::exact;
 use crate::values::path::covers_path;
 use crate::values::secrets::by_name;
 use crate::work::{Cancelled, Work};
-use model::binding::Binding;
-use model::learned::{self, Variation, Varying};
 use model::rules::Rules;
-use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use model::{Answer, Binding, Outcome, ToolCall, Trajectory, Variation, Varying};
 
 use self::differing::Differing;
 use self::left_behind::{Take, answer, answered_error, final_calls, holds_only_first, left_behind};
@@ -60,7 +58,7 @@ const STEPS: usize = 1 << 13;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
     /// What was learned of each answer that was received more than once.
-    pub answers: Vec<learned::Learned>,
+    pub answers: Vec<model::Learned>,
     /// What later requests take from earlier answers.
     pub bindings: Vec<Binding>,
     /// Where the takes disagreed in kind, in the order of the calls. With two takes, a third would show which is the odd one.
@@ -266,7 +264,7 @@ fn learn_answers(
         );
         known::add(&mut varies, differing.varies);
         varies.extend(left.grew.get(&at).into_iter().flatten().cloned());
-        learned.answers.push(learned::Learned {
+        learned.answers.push(model::Learned {
             call: *number,
             takes: outcomes.len(),
             varies: outermost(varies),

@@ -8,9 +8,8 @@ use crate::text::{generated, key};
 use crate::values::embedded::embedded;
 use crate::values::mask;
 use crate::values::same::DEPTH;
-use model::learned::TokenKind;
 use model::placeholder;
-use model::trajectory::{Answer, ToolCall};
+use model::{Answer, TokenKind, ToolCall};
 
 /// Shorter texts and integers of fewer digits are too common.
 const LETTERS: usize = 3;

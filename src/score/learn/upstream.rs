@@ -14,8 +14,7 @@ use crate::upstream::matched::{Matched, Place, matched};
 use crate::upstream::moments::Moments;
 use crate::work::Work;
 use model::rules::Rules;
-use model::trajectory::Trajectory;
-use model::upstream::{IrregularTool, UpstreamCall, UpstreamLane, VaryingArgument};
+use model::{IrregularTool, Trajectory, UpstreamCall, UpstreamLane, VaryingArgument};
 
 /// What varies in the lane of the first of several takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::lists::edits;
 use crate::text::token::{LONG, Token, span, tokens};
 use crate::text::{commas, excerpt, times, watch};
 use crate::values::same;
-use model::learned::{TokenKind, Variation, VaryingToken};
+use model::{TokenKind, Variation, VaryingToken};
 
 /// The most texts of one place that are kept for people.
 const EXAMPLES: usize = 3;
@@ -19,7 +19,7 @@ pub(super) struct Wording {
     pub(super) by: Variation,
     /// The tokens that vary, where it is by tokens.
     pub(super) parts: Vec<VaryingToken>,
-    /// See [`Varying::pads`](model::learned::Varying).
+    /// See [`Varying::pads`](model::Varying).
     pub(super) pads: bool,
 }
 

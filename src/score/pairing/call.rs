@@ -12,9 +12,8 @@ use crate::response::in_band::Signs;
 use crate::response::outcome::Response;
 use crate::text::excerpt;
 use crate::values::same::{hash_of, same};
-use model::catalogue::{Catalogue, Tool};
 use model::rules::{ReadRule, Responses, Rules};
-use model::trajectory::{ToolCall, Trajectory};
+use model::{Catalogue, Tool, ToolCall, Trajectory};
 
 /// One scored call.
 pub(crate) struct Call<'a> {

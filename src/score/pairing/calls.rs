@@ -6,9 +6,8 @@ use crate::response::outcome::Response;
 use crate::values::same::View;
 use crate::values::{mask, same};
 use crate::work::Work;
-use model::comparison::Pair;
 use model::rules::Rules;
-use model::trajectory::{Outcome, ToolCall, Trajectory};
+use model::{Outcome, Pair, ToolCall, Trajectory};
 
 use super::call::{self, Call};
 use std::collections::HashSet;

@@ -14,10 +14,9 @@ use crate::lists::align::Pairs;
 use crate::lists::assign;
 use crate::values::number;
 use crate::work::Work;
-use model::comparison::Row;
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Match, Rules};
-use model::trajectory::Trajectory;
+use model::{Row, Trajectory};
 
 use super::call::{Call, asked};
 use super::calls::Calls;

@@ -11,10 +11,9 @@ use crate::values::embedded::embedded;
 use crate::values::number::{self, count};
 use crate::values::same::{self, View, hash_of, same};
 use crate::work::Work;
-use model::catalogue::Tool;
-use model::comparison::{ParameterScore, RequestScore};
+use model::digits;
 use model::rules::{ArgumentMatch, ArgumentRule};
-use model::{Object, digits};
+use model::{Object, ParameterScore, RequestScore, Tool};
 
 use super::value::{self, Purpose};
 

@@ -11,9 +11,8 @@ use crate::values::embedded::embedded;
 use crate::values::number;
 use crate::values::path::{escape, value_at};
 use crate::values::same::{self, same};
-use model::catalogue::Tool;
-use model::comparison::ArgumentDifference;
-use model::{Object, digits};
+use model::digits;
+use model::{ArgumentDifference, Object, Tool};
 
 use super::arguments::{ArgumentRules, Named, default};
 

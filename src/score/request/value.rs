@@ -11,7 +11,8 @@ use crate::values::memo::{self, Memo};
 use crate::values::number::{self, count, share};
 use crate::values::same::{self, View};
 use crate::work::{self, Work};
-use model::{Object, digits};
+use model::Object;
+use model::digits;
 
 /// The similarity of a value and a text that spells it, such as `1` and `"1"`.
 const AS_TEXT: f64 = 0.9;

@@ -8,9 +8,7 @@ use serde_json::Value;
 use crate::text::excerpt;
 use crate::values::path::{Pattern, Place, Step, covers_path};
 use crate::values::same::DEPTH;
-use model::learned::Learned;
-use model::response::{Difference, Edit};
-use model::trajectory::Answer;
+use model::{Answer, Difference, Edit, Learned};
 
 /// The most places of one answer that are reported.
 const PLACES: usize = 20;

@@ -7,10 +7,8 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use crate::text::excerpt;
-use model::catalogue::Catalogue;
 use model::placeholder::{self, placeholders};
-use model::response::{Difference, Edit};
-use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use model::{Answer, Catalogue, Difference, Edit, Outcome, Step, ToolCall, Trajectory};
 use model::{digits, texts};
 
 /// Marks every answer whose structured content breaks its tool's output schema, so that it counts as an error.

@@ -1,9 +1,7 @@
 //! The findings of the comparison of two responses, in bounded memory, and the places that recording learned to vary.
 
 use crate::values::number::{ALMOST, count};
-use model::change::unescaped;
-use model::learned::{Variation, Varying};
-use model::response::{Difference, Edit, ResponseScore, Steady};
+use model::{Difference, Edit, ResponseScore, Steady, Variation, Varying, unescaped};
 use std::collections::HashMap;
 
 /// The most differences of one response that are kept one by one; the smaller ones beyond are summed up in one.
@@ -209,7 +207,7 @@ impl<'a> Tree<'a> {
 #[cfg(test)]
 mod tests {
     use super::Findings;
-    use model::response::{Difference, Edit, Steady};
+    use model::{Difference, Edit, Steady};
 
     #[test]
     fn what_is_lost_is_spread_over_changes_and_not_over_additions() {

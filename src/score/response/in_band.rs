@@ -13,7 +13,7 @@ use crate::values::embedded::embedded;
 use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::DEPTH;
 use model::rules::{ErrorSign, ErrorSigns, Rules};
-use model::trajectory::{Answer, Outcome};
+use model::{Answer, Outcome};
 
 /// The members of an object that may say that it is an error.
 const ERROR_MEMBERS: [&str; 5] = ["error", "errors", "success", "ok", "status"];

@@ -15,9 +15,9 @@ use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::{self, View, same};
 use crate::values::{coarse, mask};
 use crate::work::{self, Work};
-use model::{Object, digits};
+use model::digits;
+use model::{Difference, Edit, Grade, Object, Piece, Steady};
 
-use model::response::{Difference, Edit, Grade, Piece, Steady};
 use model::rules::Responses;
 use model::text::several;
 

@@ -8,11 +8,11 @@ use crate::values::mask;
 use crate::values::number::{ALMOST, count, share};
 use crate::values::path::Step;
 use crate::values::same::{self, View, same};
-use model::Object;
-use model::learned::Repeat;
-use model::response::{Difference, Edit, Piece, ResponseScore, Steady};
 use model::rules::Responses;
-use model::trajectory::{Answer, Failure, FailureKind, Outcome};
+use model::{
+    Answer, Difference, Edit, Failure, FailureKind, Object, Outcome, Piece, Repeat, ResponseScore,
+    Steady,
+};
 
 use super::finding::{self, Findings};
 use super::json::{Context, Share, Walk};

@@ -10,8 +10,7 @@ use crate::values::mask;
 use crate::values::path::Step;
 use crate::values::same::same;
 use model::digits;
-use model::response::{Edit, Grade, Steady};
-use model::trajectory::Answer;
+use model::{Answer, Edit, Grade, Steady};
 
 use super::json::{Share, Walk};
 

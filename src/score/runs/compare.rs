@@ -17,19 +17,18 @@ use crate::values::{exact, secrets};
 use crate::verdict::evidence::Evidence;
 use crate::verdict::{changes, follows, linked, reasons};
 use crate::work::{Cancelled, Work};
-use model::change::{Change, ChangeKind};
-use model::comparison::{
-    Band, Comparison, ExecutionStatus, Loss, LossOf, RequestScore, Row, Scores, SlowerCall, Verdict,
-};
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Preset, Rules, Slower, Tokens};
 use model::text::several;
-use model::trajectory::Trajectory;
 use model::usage::{tokens, total_usage};
+use model::{
+    Band, Change, ChangeKind, Comparison, ExecutionStatus, Loss, LossOf, RequestScore, Row, Scores,
+    SlowerCall, Trajectory, Verdict,
+};
 
 /// Compares a run with its accepted trajectory.
 ///
-/// Both must be complete (see [`model::trajectory::Ending::is_complete`]): a run that did not finish has no
+/// Both must be complete (see [`model::Ending::is_complete`]): a run that did not finish has no
 /// score, and callers must not ask for one.
 pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
     compare_with(baseline, current, rules, &Work::uninterrupted())

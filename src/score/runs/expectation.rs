@@ -5,14 +5,13 @@ use std::collections::{HashMap, VecDeque};
 use crate::pairing::call::asked;
 use crate::text::excerpt;
 use crate::work::Cancelled;
-use model::catalogue::Catalogue;
-use model::change::{Change, ChangeKind, What};
-use model::comparison::{Comparison, Loss, LossOf, Pair, Row};
-use model::expected::Expectation;
+use model::digits;
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Responses, Rules};
-use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-use model::{Object, digits};
+use model::{
+    Answer, Catalogue, Change, ChangeKind, Comparison, Expectation, Loss, LossOf, Object, Outcome,
+    Pair, Row, Step, ToolCall, Trajectory, What,
+};
 
 use super::compare::compare_until;
 

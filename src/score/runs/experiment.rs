@@ -6,12 +6,10 @@ use serde_json::Value;
 
 use crate::ids::binding::find_bindings;
 use crate::values::path::value_at_mut;
-use model::Object;
-use model::experiment::{CauseCall, ExperimentChange, ExperimentPart};
 use model::text::aligned::aligned;
 use model::text::shorten;
 use model::text::word_diff::around_difference;
-use model::trajectory::{Step, ToolCall, Trajectory};
+use model::{CauseCall, ExperimentChange, ExperimentPart, Object, Step, ToolCall, Trajectory};
 
 /// The kind of agent that replays the calls of a baseline.
 const REPLAY: &str = "replay";

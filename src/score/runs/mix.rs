@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::by_hand::learned::places_texts;
-use model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use model::change::{Change, ChangeKind};
-use model::comparison::{Comparison, Row};
-use model::learned::{Learned, Varying};
-use model::trajectory::{Answer, Step, ToolCall, Trajectory};
+use model::{
+    Answer, Catalogue, Change, ChangeKind, Comparison, Learned, Row, ServerCatalogue, Step, Tool,
+    ToolCall, Trajectory, Varying,
+};
 
 use super::old_terms::OldTerms;
 

@@ -12,9 +12,7 @@ use crate::ids::binding::{at, full_paths, leaves, read_answer, read_calls, text_
 use crate::ids::id_translation::{IdTranslation, is_unmistakable};
 use crate::text::times::is_time;
 use crate::values::path::value_at;
-use model::binding::Binding;
-use model::comparison::{Comparison, Pair, Row};
-use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use model::{Answer, Binding, Comparison, Outcome, Pair, Row, ToolCall, Trajectory};
 
 /// What the values of a new recording are called in the accepted one: where they differ without being a difference.
 #[derive(Default)]

@@ -9,12 +9,8 @@ use std::collections::HashSet;
 use crate::learn::carry_over;
 use crate::learn::known::covers;
 use crate::work::Cancelled;
-use model::binding::Binding;
-use model::change::Change;
-use model::comparison::{Comparison, Pair, Row};
-use model::learned::Learned;
 use model::rules::Rules;
-use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use model::{Binding, Change, Comparison, Learned, Outcome, Pair, Row, Step, ToolCall, Trajectory};
 
 use super::compare::{compare, compare_until};
 use super::experiment::experiment_changes;

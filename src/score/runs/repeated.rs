@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
+use model::Status;
 use model::repeated::{Attempt, BaselineRate, OfRuns, RateDifference, Repeated, Tally, percent};
-use model::suite::Status;
 use model::usage::TotalUse;
 
 use super::statistics;

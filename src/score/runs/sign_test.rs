@@ -6,7 +6,7 @@
 //! case of the binomial", Biometrika 26 (1934), 404–413. It lies above one half exactly where the two-sided test rejects.
 
 use crate::values::number::count;
-use model::interval::Interval;
+use model::Interval;
 
 /// How many scenarios one of two ways is better in, and how many the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

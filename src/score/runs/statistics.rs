@@ -9,7 +9,7 @@
 //!   (2024), section 3.
 
 use crate::values::number::count;
-use model::interval::Interval;
+use model::Interval;
 use model::repeated::{Spread, Tally};
 
 /// The most runs that [`runs_to_distinguish`] considers.

@@ -1,13 +1,11 @@
 //! Two runs measured by one accepted trajectory: whether what fails the first fails the second one, too.
 
 use crate::learn::learn;
-use model::change::{Change, ChangeKind, What};
-use model::comparison::{Comparison, Row};
-use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
-use model::response::Edit;
 use model::rules::Rules;
-use model::trajectory::Trajectory;
-use model::unsteady::TwoAnswers;
+use model::{
+    Change, ChangeKind, Comparison, Edit, Learned, Row, TokenKind, Trajectory, TwoAnswers,
+    Variation, Varying, VaryingToken, What,
+};
 
 /// What a first run failed for where a second one shows that the system under test is unsteady: everywhere, the second one passes or, where
 /// the takes of the recording had agreed, has a third value. `None` where it fails again.

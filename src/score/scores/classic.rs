@@ -13,9 +13,7 @@ use crate::request::arguments::text;
 use crate::request::value::combine;
 use crate::values::number::{self, count};
 use crate::values::same::{DEPTH, same};
-use model::Object;
-use model::comparison::{ParameterScore, RequestScore};
-use model::trajectory::{Ending, ToolCall, Trajectory};
+use model::{Ending, Object, ParameterScore, RequestScore, ToolCall, Trajectory};
 
 /// A difference of this much makes two numbers wholly different.
 const MAX_DIFF: f64 = 1000.0;

@@ -12,9 +12,8 @@ use crate::scores::polls::Poll;
 use crate::values::embedded::{Documents, embedded};
 use crate::values::path::{Pattern, patterns};
 use crate::work::Work;
-use model::learned::Learned;
 use model::rules::{Responses, Rules};
-use model::trajectory::{Outcome, ToolCall, Trajectory};
+use model::{Learned, Outcome, ToolCall, Trajectory};
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.
 const FINAL: f64 = 0.9;

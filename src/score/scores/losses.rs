@@ -4,7 +4,7 @@ use crate::pairing::call::{Call, asked};
 use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::values::number::count;
-use model::comparison::{Loss, LossOf, Pair, Row, Scores};
+use model::{Loss, LossOf, Pair, Row, Scores};
 
 /// Points below this are rounding, not losses.
 const NOTHING: f64 = 1e-12;

@@ -6,9 +6,8 @@ use crate::ids::binding::resolve;
 use crate::pairing::call::{is_same_request, only_reads, request_key};
 use crate::pairing::calls::view;
 use crate::values::same;
-use model::binding::Binding;
 use model::rules::Rules;
-use model::trajectory::{Outcome, ToolCall, Trajectory};
+use model::{Binding, Outcome, ToolCall, Trajectory};
 
 /// A poll: calls by their numbers, the last of which had the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

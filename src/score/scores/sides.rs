@@ -20,12 +20,11 @@ use crate::text::clock::Clock;
 use crate::values::embedded::Documents;
 use crate::values::path::{self, Pattern};
 use crate::work::Work;
-use model::comparison::{self, ArgumentDifference, Pair, RequestScore, Row};
-use model::learned::Learned;
-use model::response::ResponseScore;
 use model::rules::{Preset, Responses, Rules};
-use model::stamp::Servers;
-use model::trajectory::{Answer, Outcome, Trajectory};
+use model::{
+    Answer, ArgumentDifference, Learned, Outcome, Pair, RequestScore, ResponseScore, Row, Servers,
+    Trajectory,
+};
 
 /// Similarities this close to a limit count as reaching it.
 const TOLERANCE: f64 = 1e-9;
@@ -125,12 +124,10 @@ impl<'a> Sides<'a> {
             moved,
             takes: self.takes(baseline),
             unseen: self.unseen(baseline),
-            polled: (baseline.attempts() > 1 || current.attempts() > 1).then_some(
-                comparison::Polled {
-                    baseline: baseline.attempts(),
-                    current: current.attempts(),
-                },
-            ),
+            polled: (baseline.attempts() > 1 || current.attempts() > 1).then_some(model::Polled {
+                baseline: baseline.attempts(),
+                current: current.attempts(),
+            }),
         }
     }
 

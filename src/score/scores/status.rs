@@ -2,10 +2,8 @@
 
 use crate::response::breach::Schemas;
 use crate::response::in_band::Signs;
-use model::catalogue::Catalogue;
-use model::comparison::ExecutionStatus;
 use model::rules::Rules;
-use model::trajectory::{Ending, ToolCall, Trajectory};
+use model::{Catalogue, Ending, ExecutionStatus, ToolCall, Trajectory};
 
 /// How the scored calls of a run went, as a whole.
 pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {

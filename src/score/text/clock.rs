@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use model::trajectory::{ToolCall, Trajectory};
+use model::{ToolCall, Trajectory};
 
 use super::key;
 use super::lengths::{self, DAY, HOUR, MINUTE, SECOND, length};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::token::Token;
-use model::learned::VaryingToken;
+use model::VaryingToken;
 
 /// The tokens of a text, with how many pieces come before each and in all.
 pub(crate) struct Counted<'a> {
@@ -39,7 +39,7 @@ impl<'a> Counted<'a> {
 mod tests {
     use super::Counted;
     use crate::text::token::tokens;
-    use model::learned::{TokenKind, VaryingToken};
+    use model::{TokenKind, VaryingToken};
 
     #[test]
     fn what_is_within_an_id_or_beyond_the_text_is_no_span_of_tokens() {

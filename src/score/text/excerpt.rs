@@ -4,9 +4,10 @@ use std::fmt::{self, Write};
 
 use serde_json::Value;
 
+use model::Object;
+use model::digits;
 use model::text::shorten as cut;
 use model::text::word_diff::{around_difference, around_places};
-use model::{Object, digits};
 
 /// The most characters an excerpt shows, its quotes and ellipses aside.
 const LENGTH: usize = 120;

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::values::mask;
 use crate::values::same::hash_of;
-use model::learned::TokenKind;
+use model::TokenKind;
 
 use super::{lengths, times};
 

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use model::learned::{TokenKind, VaryingToken};
+use model::{TokenKind, VaryingToken};
 
 use super::clock::{Clock, Moved};
 use super::lengths::length;

@@ -7,11 +7,9 @@ use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::same;
 use crate::work::Work;
-use model::comparison::Row;
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::Rules;
-use model::trajectory::Trajectory;
-use model::upstream::{IrregularTool, UpstreamLane};
+use model::{IrregularTool, Row, Trajectory, UpstreamLane};
 
 use super::finding::UpstreamFindings;
 use super::judged::Judging;

@@ -3,12 +3,12 @@
 use crate::pairing::call::Call;
 use crate::text::excerpt;
 use crate::values::mask;
-use model::change::{Change, ChangeKind, What, When};
-use model::comparison::{ArgumentDifference, Upstream, UpstreamHeader, Verdict};
 use model::placeholder::{Alike, placeholders};
 use model::reason::{Reason, ReasonKind, Why};
-use model::trajectory::ToolCall;
-use model::upstream::{Header, PassedOn, UpstreamLane};
+use model::{
+    ArgumentDifference, Change, ChangeKind, Header, PassedOn, ToolCall, Upstream, UpstreamHeader,
+    UpstreamLane, Verdict, What, When,
+};
 
 use super::moments::Moment;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

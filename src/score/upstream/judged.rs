@@ -6,8 +6,10 @@ use crate::pairing::call::{Call, asked};
 use crate::pairing::calls::Calls;
 use crate::scores::sides::Sides;
 use crate::values::path::covers_path;
-use model::comparison::{ArgumentDifference, Upstream, UpstreamHeader, UpstreamRow};
-use model::upstream::{IrregularTool, UpstreamLane, VaryingArgument};
+use model::{
+    ArgumentDifference, IrregularTool, Upstream, UpstreamHeader, UpstreamLane, UpstreamRow,
+    VaryingArgument,
+};
 
 use super::finding;
 use super::finding::{Finding, Standing, UpstreamFindings, received, received_times};

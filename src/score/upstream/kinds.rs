@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::scores::sides::Sides;
 use crate::text::excerpt;
 use crate::values::path::{covers_path, escape};
-use model::Object;
-use model::comparison::ArgumentDifference;
+use model::{ArgumentDifference, Object};
 
 /// How deep it is looked.
 const DEPTH: usize = 64;

@@ -8,8 +8,7 @@ use crate::scores::sides::Sides;
 use crate::values::{exact, secrets};
 use crate::work::Work;
 use model::rules::Rules;
-use model::trajectory::{Step, ToolCall, Trajectory};
-use model::upstream::UpstreamLane;
+use model::{Step, ToolCall, Trajectory, UpstreamLane};
 
 /// Two lanes, ready to be compared.
 pub(crate) struct Lanes {

@@ -2,8 +2,8 @@
 
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
+use model::ToolCall;
 use model::reason::call_name;
-use model::trajectory::ToolCall;
 
 use super::passed_on::PassedOn;
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
-use model::{Digits, digits};
+use model::digits;
+use model::{Digits, Outcome, Step, ToolCall, Trajectory};
 
 /// Two sides of a comparison. Where only one of them kept digits, the other may have had as many: neither has them then.
 pub(crate) fn both<'t>(

@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use foldhash::quality::FixedState;
 use serde_json::Value;
 
-use model::{Object, digits};
+use model::Object;
+use model::digits;
 
 use super::mask;
 use super::number::{self, Exact};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use model::placeholder::{self, Alike};
 use model::texts;
-use model::trajectory::{Outcome, Step, Trajectory};
+use model::{Outcome, Step, Trajectory};
 
 /// Two sides of a comparison: without the numbers that distinguish secrets of one kind within a run, and however they are spelled.
 /// Where the baseline was recorded when placeholders had no names, any of them equals any other.

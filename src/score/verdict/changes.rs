@@ -7,12 +7,11 @@ use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::values::path::escape;
 use crate::verdict::evidence::Evidence;
-use model::change::{Change, ChangeKind, What};
-use model::comparison::{Pair, ParameterScore, Row, Verdict};
-use model::drift::{Drift, ToolDrift};
 use model::reason::{Reason, ReasonKind, Why};
-use model::response::Difference;
 use model::rules::{Gate, Rules};
+use model::{
+    Change, ChangeKind, Difference, Drift, Pair, ParameterScore, Row, ToolDrift, Verdict, What,
+};
 
 /// The changes in the order of the calls; what concerns no call comes last.
 pub(crate) fn changes(evidence: &Evidence<'_, '_>, verdict: &Verdict) -> Vec<Change> {

@@ -4,10 +4,9 @@ use crate::catalogue::drift::Finding;
 use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::upstream::finding::UpstreamFindings;
-use model::binding::Binding;
-use model::comparison::{Loss, Pair, Row, Scores, SlowerCall};
 use model::reason::Reason;
 use model::rules::{Gate, Rules};
+use model::{Binding, Loss, Pair, Row, Scores, SlowerCall};
 
 /// What a verdict looks at.
 pub(crate) struct Evidence<'e, 'a> {

@@ -8,10 +8,9 @@ use serde_json::Value;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::memo::embedded;
-use model::change::{Change, ChangeKind, Follows, How, What, starred, unescaped};
-use model::comparison::Row;
-use model::response::{Edit, Piece};
-use model::trajectory::Outcome;
+use model::{
+    Change, ChangeKind, Edit, Follows, How, Outcome, Piece, Row, What, starred, unescaped,
+};
 
 /// How many numbers that changed may be what others are computed from.
 const NUMBERS: usize = 64;

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::values::memo::embedded;
-use model::change::{starred, unescaped};
 use model::reason::Answered;
-use model::response::{Difference, Edit, ResponseScore};
-use model::trajectory::{Answer, Outcome};
+use model::{Answer, Difference, Edit, Outcome, ResponseScore, starred, unescaped};
 
 /// What places that differ in nothing but an index have in common.
 #[derive(Debug, Default)]

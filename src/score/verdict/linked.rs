@@ -6,13 +6,12 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::text::excerpt;
-use model::binding::Binding;
-use model::change::{Change, ChangeKind, Follows, How, What, starred};
-use model::comparison::{Pair, Row};
-use model::drift::ToolChange;
 use model::reason::{self, Answered, Reason, ReasonKind, Why};
 use model::text::masked;
-use model::trajectory::{FailureKind, Outcome, ToolCall};
+use model::{
+    Binding, Change, ChangeKind, FailureKind, Follows, How, Outcome, Pair, Row, ToolCall,
+    ToolChange, What, starred,
+};
 
 use super::evidence::Evidence;
 

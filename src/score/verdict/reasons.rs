@@ -9,11 +9,10 @@ use crate::catalogue::drift::{self, Finding};
 use crate::pairing::call::{Call, asked};
 use crate::text::excerpt;
 use crate::upstream::finding::Standing;
-use model::comparison::{Loss, Pair, ParameterScore, Row, SlowerCall, Verdict};
 use model::number::fixed;
 use model::reason::{Answered, Reason, ReasonKind, Why};
-use model::response::Difference;
 use model::rules::Gate;
+use model::{Difference, Loss, Pair, ParameterScore, Row, SlowerCall, Verdict};
 
 use super::evidence::Evidence;
 use super::generalise::generalised;

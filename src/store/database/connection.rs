@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use crate::json;
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 
 /// An open connection. All statements write parameters as `$1`, `$2` and on, each first used in this order, which both kinds read alike.
 pub(super) trait Connection: Send {

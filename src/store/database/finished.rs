@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 use super::connection::written;
 use super::head::{result_id, scenario_of};
 use crate::json;
-use crate::model::call::{CallStatus, full_name};
-use crate::model::redacted::Redacted;
-use crate::model::stamp::{Git, Servers};
-use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use crate::model::{
+    CallStatus, Git, Outcome, Redacted, Servers, Step, ToolCall, Trajectory, full_name,
+};
 use crate::published::history::{Commit, HistoryResult, RECORDED};
 use crate::published::kept::{ResultDetail, ResultEntry, ToolCallRow};
 use crate::published::result::{Call, Judge, Row, Scenario, Status, TotalUse};

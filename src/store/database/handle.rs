@@ -18,7 +18,7 @@ use super::{
     DatabaseError, FinishedScenario, Health, HistoryFilter, Info, Options, Page, Place, Pruned,
     Rebuilt, ResultFilter, RunHead, history, rebuild, results,
 };
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};
 
 /// How long anything that is asked may take, with all that is still to be written before.

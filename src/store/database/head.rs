@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Fault, Record, document, rewritten, written};
-use crate::model::redacted::Redacted;
-use crate::model::stamp::Git;
-use crate::model::suite::SuiteResult;
+use crate::model::{Git, Redacted, SuiteResult};
 use crate::published::result::{Called, ResultDocument};
 
 /// Who runs it, and where.

@@ -18,7 +18,7 @@ use super::head::Identity;
 use super::write;
 use super::{Declared, FinishedScenario, RunHead, RunState, result_id};
 use crate::input;
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::store::read::{load_ended, load_result};
 use crate::store::runs::is_held;

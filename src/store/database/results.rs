@@ -5,8 +5,7 @@ use serde_json::Value;
 use super::RunHead;
 use super::connection::{Cell, Connection, Fault, Row, document, transaction, written};
 use super::finished::text;
-use crate::model::redacted::Redacted;
-use crate::model::stamp::Git;
+use crate::model::{Git, Redacted};
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};
 use crate::published::result::Status;
 

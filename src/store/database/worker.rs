@@ -20,7 +20,7 @@ use super::results;
 use super::schema::{VERSION, damage, fits, has_columns, migrate};
 use super::sqlite::Sqlite;
 use super::write;
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::text::{plural, several};
 
 /// How long nothing is tried again after it has gone wrong, at first; twice as long each time after that.

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::connection::{Cell, Connection, Existing, Fault, Record, document, put};
 use super::finished::{Ready, text};
 use super::{RunHead, RunState, head, result_id};
-use crate::model::redacted::Redacted;
+use crate::model::Redacted;
 use crate::published::kept::ResultDetail;
 
 /// The id of a run: the name of its folder, or, where a run of another machine that began in the same millisecond has it, that with more behind

@@ -7,9 +7,7 @@ use crate::discovery::search::{
     Answer, Ask, LiveTool, Place, Rest, SaidByTool, Search, ToolAsk, Unanswered, drift,
     filled_arguments, read_answer, read_catalogue, said_by_tool,
 };
-use crate::model::call::FailureKind;
-use crate::model::trajectory::Outcome;
-use crate::model::trouble::Trouble;
+use crate::model::{FailureKind, Outcome, Trouble};
 use crate::published::measured::retrieval::Drift;
 use crate::run::{Conversation, Stop};
 

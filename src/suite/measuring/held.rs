@@ -9,7 +9,7 @@ use super::once::Once;
 use super::{Doing, Measuring, accepted};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
-use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::{Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Allowed;
 use crate::scenario_file::measured::{Measurement, Retrieval};
 use crate::suite::outcome::result;

@@ -12,8 +12,7 @@ use crate::discovery::gates::Demands;
 use crate::discovery::ground::Ground;
 use crate::discovery::retrieval::measure;
 use crate::discovery::search::doubts;
-use crate::model::redacted::Redacted;
-use crate::model::suite::{Check, CheckState, Problem, ScenarioResult, Status};
+use crate::model::{Check, CheckState, Problem, Redacted, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{self, Measured, security};
 use crate::redact::Redactor;
@@ -300,7 +299,7 @@ pub(super) fn scored(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::redaction::Redaction;
+    use crate::model::Redaction;
     use crate::redact::Secrets;
 
     fn cleaned(secret: &str) -> Report {

@@ -223,7 +223,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::redaction::Redaction;
+    use crate::model::Redaction;
     use crate::redact::Redactor;
 
     #[test]

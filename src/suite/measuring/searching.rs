@@ -13,7 +13,7 @@ use crate::discovery::golden::Query;
 use crate::discovery::ground::Ground;
 use crate::discovery::retrieval::{Learned, worth_asking_more};
 use crate::discovery::search::{Answer, Place};
-use crate::model::trouble::Trouble;
+use crate::model::Trouble;
 use crate::published::measured::retrieval::Catalogue;
 use crate::run::{self, Conversation, Stop};
 use crate::scenario_file::measured::Retrieval;

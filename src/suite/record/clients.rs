@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::model::catalogue::{Catalogue, Tool};
+use crate::model::{Catalogue, Tool};
 
 /// The longest name of a tool that all clients take.
 const LONGEST_NAME: usize = 64;
@@ -90,7 +90,7 @@ mod tests {
     use serde_json::json;
 
     use super::breaks_clients;
-    use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+    use crate::model::{Catalogue, ServerCatalogue, Tool};
 
     #[test]
     fn what_breaks_clients_is_one_line() {

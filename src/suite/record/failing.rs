@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use crate::evaluate::{self, Basis, Checked, check_criteria, lists_tools, no_call};
-use crate::model::evaluation::{Evaluation, Overall};
-use crate::model::redacted::Redacted;
-use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::{
+    Check, Evaluation, Overall, Problem, Redacted, ScenarioResult, Status, Trajectory,
+};
 use crate::report::deviations::deviations;
 use crate::scenario_file::Scenario;
 use crate::score;

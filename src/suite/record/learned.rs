@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::learned::Learned;
 use crate::model::placeholder::placeholders;
-use crate::model::trajectory::Trajectory;
-use crate::model::upstream::{IrregularTool, UpstreamLane};
+use crate::model::{IrregularTool, Learned, Trajectory, UpstreamLane};
 use crate::score;
 
 /// How many calls a note names one by one.

@@ -15,10 +15,7 @@ use super::outcome::result;
 use super::play::play;
 use super::{Error, Finished, RunContext, Settings, Suite, ci, replay};
 
-use crate::model::comparison::Comparison;
-use crate::model::redacted::Redacted;
-use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::{Comparison, Problem, Redacted, ScenarioResult, Status, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::score::{self, Cancelled};
 use crate::store::{Baselines, StoreError};

@@ -9,10 +9,8 @@ use super::failing::{
 use super::learned;
 use super::once::{Take, reads, rules_that_do_not_fit};
 use crate::evaluate::Accepted;
-use crate::model::redacted::Redacted;
 use crate::model::repeated::Attempt;
-use crate::model::suite::{Check, ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::{Check, Redacted, ScenarioResult, Status, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::score;
 use crate::suite::judge::judge;

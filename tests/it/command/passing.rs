@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use futures_util::{FutureExt, StreamExt, stream};
-use mcp_eval::model::trajectory::{Ending, FailureKind, Outcome, ToolCall, Trajectory};
+use mcp_eval::model::{Ending, FailureKind, Outcome, ToolCall, Trajectory};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use mcp_eval::mcp::{GatewayPlace, Launch, Target, open_gateway};
-use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{Redacted, Trajectory};
 use mcp_eval::process::ChildCommand;
 use mcp_eval::redact::Redactor;
 use mcp_eval::run::{

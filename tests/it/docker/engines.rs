@@ -16,7 +16,7 @@ use crate::common::{Project, ran};
 use crate::docker::kit::{A, B, alone, containers, docker, engine, scenario, searching};
 use mcp_eval::docker::{Probe, Reached, Session, Slot};
 use mcp_eval::mcp::{Launch, Target};
-use mcp_eval::model::trajectory::Outcome;
+use mcp_eval::model::Outcome;
 use mcp_eval::run::ready::{Asks, PageAnswer};
 use mcp_eval::run::{Tools, Unlisted};
 use mcp_eval::scenario_file;

@@ -14,7 +14,7 @@ use crate::docker::kit::{
     A, B, alone, containers, derived, docker, engine, own, scenario, search, searching,
 };
 use mcp_eval::docker::{Guard, Probe, Reached, Session, Slot};
-use mcp_eval::model::trajectory::Outcome;
+use mcp_eval::model::Outcome;
 use mcp_eval::run::ready::{Asks, PageAnswer};
 use mcp_eval::run::{Together, Tools, Unlisted};
 use mcp_eval::scenario_file::servers::{Container, HealthPage, Image, Keep, Ready, Reset};

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use mcp_eval::model::evaluation::{Evaluation, Gate, Overall};
-use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::stamp::Servers;
-use mcp_eval::model::suite::{Check, CheckState, ScenarioResult, Status, SuiteResult};
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{
+    Check, CheckState, Evaluation, Gate, Overall, Redacted, ScenarioResult, Servers, Status,
+    SuiteResult, Trajectory,
+};
 use mcp_eval::published::result::{Link, Selection, What};
 use mcp_eval::report::html;
 use mcp_eval::report::markdown::markdown;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_eval::model::comparison::Band;
-use mcp_eval::model::suite::Status;
-use mcp_eval::model::trajectory::Step;
+use mcp_eval::model::{Band, Status, Step};
 use mcp_eval::published::result::{self as document};
 use mcp_eval::report::causes;
 use mcp_eval::report::explain::explain;

@@ -2,9 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use mcp_eval::model::comparison::Row;
-use mcp_eval::model::suite::SuiteResult;
-use mcp_eval::model::trajectory::{Answer, Outcome, Step};
+use mcp_eval::model::{Answer, Outcome, Row, Step, SuiteResult};
 use mcp_eval::published::result::Link;
 use mcp_eval::report::html;
 use mcp_eval::text;

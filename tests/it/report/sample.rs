@@ -11,12 +11,10 @@ mod trajectories;
 
 use std::sync::Arc;
 
-use mcp_eval::model::change::Text;
-use mcp_eval::model::comparison::{Band, Comparison, Loss, LossOf, Row, Verdict};
-use mcp_eval::model::learned::{Learned, Variation, Varying};
-use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::suite::{NotRun, Problem, ScenarioResult, Status, SuiteResult};
-use mcp_eval::model::trajectory::{Ending, Trajectory};
+use mcp_eval::model::{
+    Band, Comparison, Ending, Learned, Loss, LossOf, NotRun, Problem, Redacted, Row,
+    ScenarioResult, Status, SuiteResult, Text, Trajectory, Variation, Varying, Verdict,
+};
 use mcp_eval::published::result::{Gate, ResultDocument};
 use mcp_eval::redact::Redactor;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! The output on the terminal, and the explanation of a call.
 
-use mcp_eval::model::suite::{Problem, Status, SuiteResult};
+use mcp_eval::model::{Problem, Status, SuiteResult};
 use mcp_eval::report::explain::explain;
 use mcp_eval::report::terminal::{Style, Verbosity, failure, terminal};
 use mcp_eval::text;

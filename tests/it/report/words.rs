@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use mcp_eval::model::change::ChangeKind;
-use mcp_eval::model::comparison::Row;
 use mcp_eval::model::points;
-use mcp_eval::model::stamp::Servers;
-use mcp_eval::model::trajectory::Ending;
+use mcp_eval::model::{ChangeKind, Ending, Row, Servers};
 use mcp_eval::report::description::Description;
 use mcp_eval::report::{duration, moment, wrap};
 use mcp_eval::text::word_diff::{Piece, around_difference, word_diff};

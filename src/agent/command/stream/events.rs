@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::model::Object;
-use crate::model::trajectory::{Answer, Outcome};
 use crate::model::usage::Usage;
+use crate::model::{Answer, Object, Outcome};
 use crate::run::{SetupError, Stop};
 use crate::text::beginning;
 

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use super::events::{AgentEvent, Stream, Verdict};
 use super::stream;
 use crate::agent::command::format;
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use crate::model::trajectory::Outcome;
+use crate::model::{Catalogue, Outcome, ServerCatalogue, Tool};
 use crate::run::Stop;
 use crate::scenario_file::agent::CommandFormat;
 

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::args::AddedCall;
 use crate::cli::exit::Failure;
-use crate::model::Object;
-use crate::model::catalogue::{ServerCatalogue, Tool};
+use crate::model::{Object, ServerCatalogue, Tool};
 use crate::redact::Redactor;
 use crate::scenario_file::FirstCall;
 use crate::score::{self, Guess};

@@ -16,7 +16,7 @@ use crate::cli::args::{AddedCall, InitArgs};
 use crate::cli::paths::file_of_scenario;
 use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, runtime};
-use crate::model::catalogue::{ServerCatalogue, Tool};
+use crate::model::{ServerCatalogue, Tool};
 use crate::redact::Redactor;
 use crate::scenario_file::servers::{Server, Transport};
 use crate::scenario_file::{self, FirstScenario, Options, Scenario};

@@ -1,6 +1,6 @@
 //! Secrets that a server is given stay out of its scenario: references to environment variables stand in their place.
 
-use crate::model::redaction::Redaction;
+use crate::model::Redaction;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file::servers::{Server, Transport};
 

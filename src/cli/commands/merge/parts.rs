@@ -9,7 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::cli::{Console, Failure, runs};
 use crate::input;
-use crate::model::stamp::Git;
+use crate::model::Git;
 use crate::published::result::{
     self, CalledOption, Gate, PlannedScenario, ResultDocument, Scenario, Shard, Status, Summary,
 };

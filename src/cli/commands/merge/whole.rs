@@ -12,8 +12,7 @@ use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{Reports, Source};
 use crate::cli::stored::Stored;
 use crate::cli::{Exit, Failure, gates, links, pages};
-use crate::model::cell::Cell;
-use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
+use crate::model::{Cell, NotRun, Problem, ScenarioResult, Status};
 use crate::published::result::{
     Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Summary,
 };

@@ -9,7 +9,7 @@ use crate::cli::round::Round;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play, settings};
 use crate::cli::{Console, Exit, Failure, called, ci, matrix, not_kept, suite_file};
-use crate::model::called::Called;
+use crate::model::Called;
 use crate::store::Baselines;
 use crate::suite::{self, Recording, Settings};
 use crate::text::plural;

@@ -8,7 +8,7 @@ use super::shown::{self, NAMED, Question, Shown};
 use crate::cli::keywise::{Key, Keyboard};
 use crate::cli::reports::INDEX;
 use crate::cli::{Console, Exit, Failure, pages};
-use crate::model::change::Change;
+use crate::model::Change;
 use crate::published::result::{Cause, ResultDocument};
 use crate::report::command::quoted;
 use crate::report::explain::explain;

@@ -5,11 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::cli::console::Console;
-use crate::model::change::Change;
-use crate::model::learned::{Variation, Varying};
-use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
-use crate::model::suite::SuiteResult;
+use crate::model::{Change, Redacted, SuiteResult, Variation, Varying};
 use crate::published::result::{Cause, ResultDocument, Scenario};
 use crate::report::terminal::{self, Style};
 use crate::report::{causes, document};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::call::ToolCall;
 use crate::learned::{Learned, TokenKind, Variation, Varying, VaryingToken, VolatilePlaces};
-use crate::trajectory::ToolCall;
 
 /// Whether what people wrote can have been learned of so many calls.
 ///

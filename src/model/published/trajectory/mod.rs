@@ -25,6 +25,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::binding::Binding;
+use crate::call::ToolCall;
 use crate::catalogue::{Catalogue, ServerCatalogue};
 use crate::json::{self, JsonError};
 use crate::learned::{Learned, VolatilePlaces};
@@ -32,7 +33,7 @@ use crate::redacted::Redacted;
 use crate::repeated::Tally;
 use crate::stamp::Stamp;
 use crate::text::shorten;
-use crate::trajectory::{Ending, Step, ToolCall, Trajectory};
+use crate::trajectory::{Ending, Step, Trajectory};
 use crate::upstream::UpstreamLane;
 use crate::usage::ModelRequest;
 use learned::check_call_durations;

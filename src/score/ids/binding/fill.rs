@@ -5,9 +5,8 @@ use serde_json::Value;
 use crate::values::embedded::embedded;
 use crate::values::number;
 use crate::values::path::value_at_mut;
-use model::binding::Binding;
-use model::trajectory::Answer;
-use model::{Object, digits};
+use model::digits;
+use model::{Answer, Binding, Object};
 
 use super::extract;
 use super::extract::{occurrences, replaced, text_of};

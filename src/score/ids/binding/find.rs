@@ -8,8 +8,7 @@ use serde_json::Value;
 use crate::text::generated::{is_generated, tokens};
 use crate::values::exact::exact;
 use crate::values::path::{escape, value_at};
-use model::binding::{Binding, Source};
-use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use model::{Answer, Binding, Outcome, Source, Step, ToolCall, Trajectory};
 
 use super::extract::{is_id, occurrences, text_of};
 use super::fill::{is_filled_with, resolve};

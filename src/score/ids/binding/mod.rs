@@ -16,9 +16,7 @@ mod place;
 use std::collections::HashSet;
 
 use crate::values::path::value_at;
-use model::Object;
-use model::binding::{Binding, BindingRule, Source};
-use model::trajectory::{Outcome, ToolCall, Trajectory};
+use model::{Binding, BindingRule, Object, Outcome, Source, ToolCall, Trajectory};
 
 pub(crate) use extract::{replaced, stands_alone, text_of};
 pub use fill::{fill, resolve};

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::values::embedded::embedded;
 use crate::values::path::{escape, steps};
 use crate::values::same::{self, View};
+use model::Answer;
 use model::digits;
-use model::trajectory::Answer;
 
 /// How deep answers are looked into, embedded documents included.
 const DEPTH: usize = 64;

@@ -11,7 +11,7 @@ use crate::text::key;
 use crate::text::token::{may_move, tokens};
 use crate::values::path::Step;
 use crate::values::same::{self, View};
-use model::learned::TokenKind;
+use model::TokenKind;
 
 use super::spot::{At, Spot};
 

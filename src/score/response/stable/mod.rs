@@ -28,11 +28,9 @@ use crate::values::kind::{article, is_of_kind, kind};
 use crate::values::number;
 use crate::values::path::{Place, Step};
 use crate::values::same::{self, View, same};
-use model::learned::{Variation, VaryingToken};
-use model::response::{Edit, Piece};
+use model::digits;
 use model::text::several;
-use model::trajectory::Answer;
-use model::{Object, digits};
+use model::{Answer, Edit, Object, Piece, Variation, VaryingToken};
 
 use self::elements::CELLS;
 use self::hashes::Hashes;

@@ -9,8 +9,7 @@ use crate::values::embedded::Documents;
 use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::same;
 use crate::work::Work;
-use model::learned::{Learned, Variation, Varying};
-use model::response::{Difference, Edit, Piece, Steady};
+use model::{Difference, Edit, Learned, Piece, Steady, Variation, Varying};
 
 /// Other terms that a value can be given in: the ids of the run in the place of those of the baseline.
 pub(crate) trait Terms: std::fmt::Debug {

@@ -15,8 +15,7 @@ use crate::text::{excerpt, key};
 use crate::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
 use crate::values::number;
 use crate::values::path::Step;
-use model::learned::{TokenKind, Variation, Varying, VaryingToken};
-use model::response::{Edit, Piece};
+use model::{Edit, Piece, TokenKind, Variation, Varying, VaryingToken};
 
 use super::spot::At;
 use super::{NO_KEYS, Walk};

@@ -1,17 +1,11 @@
 //! The scenario that fails in every way a comparison can: other arguments, other answers, missing and extra calls.
 
-use mcp_eval::model::change::Text;
-use mcp_eval::model::comparison::{
-    Band, Comparison, ExecutionStatus, Loss, ParameterScore, Row, SlowerCall, Verdict,
-};
-use mcp_eval::model::drift::{Drift, SchemaChange, ToolChange};
-use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
 use mcp_eval::model::reason::{Answered, Reason, ReasonKind, Why};
-use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
-use mcp_eval::model::stamp::Stamp;
-use mcp_eval::model::suite::{ScenarioResult, Status};
-use mcp_eval::model::trajectory::{
-    Answer, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
+use mcp_eval::model::{
+    Answer, Band, Comparison, Difference, Drift, Edit, ExecutionStatus, ExperimentChange,
+    ExperimentPart, Failure, FailureKind, Loss, Outcome, ParameterScore, ResponseScore, Row,
+    ScenarioResult, SchemaChange, SlowerCall, Stamp, Status, Steady, Step, Text, ToolCall,
+    ToolChange, Trajectory, Verdict,
 };
 use serde_json::json;
 

@@ -1,14 +1,11 @@
 //! A proxy seen from both of its sides: the calls that the servers behind it received, in all the ways that they can differ.
 
-use mcp_eval::model::catalogue::Catalogue;
-use mcp_eval::model::change::{Change, ChangeKind, Text, What, When};
-use mcp_eval::model::comparison::{
-    ArgumentDifference, Band, Comparison, Upstream, UpstreamHeader, UpstreamRow, Verdict,
-};
 use mcp_eval::model::reason::{Reason, ReasonKind, Why};
-use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
-use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, ToolCall, Trajectory};
-use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
+use mcp_eval::model::{
+    ArgumentDifference, Band, Catalogue, Change, ChangeKind, Comparison, Failure, FailureKind,
+    Header, Outcome, PassedOn, ScenarioResult, Status, SuiteResult, Text, ToolCall, Trajectory,
+    Upstream, UpstreamCall, UpstreamHeader, UpstreamLane, UpstreamRow, Verdict, What, When,
+};
 use serde_json::{Value, json};
 
 use super::comparisons::{comparison, pair, parameter, reason, request, same_response};
@@ -341,7 +338,7 @@ fn proxied(calls: Vec<UpstreamCall>, tenant: &str) -> Trajectory {
     }
 }
 
-fn both_calls() -> Vec<model::comparison::Row> {
+fn both_calls() -> Vec<model::Row> {
     let same = |number| {
         let asked = request(1.0, vec![parameter("name")]);
         pair(number, number, true, asked, same_response(), 1.0)

@@ -1,11 +1,9 @@
 //! The scenario that passes, and in which nearly everything that a gate tolerates has changed.
 
-use mcp_eval::model::change::{Change, ChangeKind, Text, What};
-use mcp_eval::model::comparison::{Band, Comparison, ExecutionStatus, Row, SlowerCall, Verdict};
-use mcp_eval::model::drift::{Drift, ToolChange, ToolDrift};
-use mcp_eval::model::response::{Edit, Piece};
-use mcp_eval::model::suite::{ScenarioResult, Status};
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{
+    Band, Change, ChangeKind, Comparison, Drift, Edit, ExecutionStatus, Piece, Row, ScenarioResult,
+    SlowerCall, Status, Text, ToolChange, ToolDrift, Trajectory, Verdict, What,
+};
 use serde_json::{Value, json};
 
 use super::comparisons::{comparison, pair, parameter, request, same_response};

@@ -1,14 +1,10 @@
 //! Comparisons and what they are made of.
 
-use mcp_eval::model::binding::Source;
-use mcp_eval::model::change::Text;
-use mcp_eval::model::comparison::{
-    Band, Bound, Comparison, ExecutionStatus, Loss, LossOf, Pair, ParameterScore, Polled,
-    RequestScore, Row, Scores, Verdict,
-};
 use mcp_eval::model::reason::{Reason, ReasonKind, Why};
-use mcp_eval::model::response::ResponseScore;
-use mcp_eval::model::suite::{Check, CheckState};
+use mcp_eval::model::{
+    Band, Bound, Check, CheckState, Comparison, ExecutionStatus, Loss, LossOf, Pair,
+    ParameterScore, Polled, RequestScore, ResponseScore, Row, Scores, Source, Text, Verdict,
+};
 use serde_json::json;
 
 use super::hostile::{ESCAPES, OVERRIDE, SCRIPT};

@@ -1,8 +1,7 @@
 //! A proxy whose answers were held beside those of the servers behind it: answers cut, worded otherwise and passed on, tools that lost
 //! something, are as they were, or are not listed.
 
-use mcp_eval::model::direct::{Cost, Direct, DirectCall, DirectTool};
-use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
+use mcp_eval::model::{Cost, Direct, DirectCall, DirectTool, ScenarioResult, Status, SuiteResult};
 
 use super::hostile::{ESCAPES, SCRIPT};
 use super::{kept, scenario, searching, suite};

@@ -1,13 +1,10 @@
 //! A server, a model and a scenario author who all mean harm.
 
-use mcp_eval::model::change::Text;
-use mcp_eval::model::comparison::{Band, Comparison, Verdict};
-use mcp_eval::model::drift::{Drift, ToolChange};
-use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
 use mcp_eval::model::reason::{Reason, ReasonKind, Why};
-use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
-use mcp_eval::model::suite::{ScenarioResult, Status};
-use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::{
+    Band, Comparison, Difference, Drift, Edit, ExperimentChange, ExperimentPart, ResponseScore,
+    ScenarioResult, Status, Steady, Text, ToolChange, Trajectory, Verdict,
+};
 use serde_json::json;
 
 use super::behind::{hostile_comparison, hostile_lane};

@@ -1,7 +1,7 @@
 //! Scenarios that were run several times.
 
 use mcp_eval::model::repeated::{Attempt, Tally};
-use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
+use mcp_eval::model::{ScenarioResult, Status, SuiteResult};
 use mcp_eval::score;
 
 use super::{failed, passed, suite};

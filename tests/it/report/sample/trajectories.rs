@@ -1,10 +1,10 @@
 //! Trajectories and what they are made of.
 
 use jiff::Timestamp;
-use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::stamp::{Git, GitCommit, Servers, Stamp};
-use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use mcp_eval::model::{Digits, Object};
+use mcp_eval::model::{
+    Answer, Catalogue, Digits, Ending, Git, GitCommit, Object, Outcome, ServerCatalogue, Servers,
+    Stamp, Step, Tool, ToolCall, Trajectory,
+};
 use serde_json::{Value, json};
 
 pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {

@@ -22,11 +22,10 @@ use crate::cli::reports::Reports;
 use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, called, database, runtime};
 use crate::docker::{self, Guard};
-use crate::model::Object;
-use crate::model::binding::{Binding, Source};
-use crate::model::redacted::Redacted;
-use crate::model::suite::{ScenarioResult, Status, SuiteResult};
-use crate::model::trajectory::{Ending, FailureKind, Outcome, Step, Trajectory};
+use crate::model::{
+    Binding, Ending, FailureKind, Object, Outcome, Redacted, ScenarioResult, Source, Status, Step,
+    SuiteResult, Trajectory,
+};
 use crate::redact::Redactor;
 use crate::scenario_file::{self, Scenario, Session, SessionCall};
 use crate::store::{Runs, STATE, write};
