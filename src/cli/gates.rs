@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 
 use super::{Exit, without_scenarios};
+use crate::model::Status;
 use crate::model::number::places_apart;
 use crate::published::result::{
-    Gate, GateKind, GateState, Quarantine, QuarantineOf, ResultDocument, Scenario, Status,
-    SuiteGate, SuiteOf, Summary,
+    Gate, GateKind, GateState, Quarantine, QuarantineOf, ResultDocument, Scenario, SuiteGate,
+    SuiteOf, Summary,
 };
 use crate::redact;
 use crate::report::duration;

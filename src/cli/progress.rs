@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
 use crate::cli::console::Console;
-use crate::model::{Outcome, Redacted, ScenarioResult};
-use crate::published::result::{self, Status};
+use crate::model::{Outcome, Redacted, ScenarioResult, Status};
+use crate::published::result;
 use crate::report::{document, duration, terminal};
 use crate::run::{Observer, Progress};
 use crate::scenario_file::Scenario;

@@ -5,8 +5,8 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::model::SuiteResult;
-use crate::published::result::{Gate, Problem, ResultDocument};
+use crate::model::{Problem, SuiteResult};
+use crate::published::result::{Gate, ResultDocument};
 use crate::report::document;
 use crate::{git, redact};
 

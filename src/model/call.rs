@@ -8,8 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::catalogue::ClientAnswer;
-use crate::{Digits, Object};
+use crate::{ClientAnswer, Digits, Object};
 
 /// A tool call with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

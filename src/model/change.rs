@@ -5,9 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::drift::{Drift, ToolDrift};
-use crate::response::Edit;
-pub use crate::sentence::Text;
+pub use crate::Text;
+use crate::{Drift, Edit, ToolDrift};
 
 /// One thing that differs between baseline and run, whether it fails the gate or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,16 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::binding::Source;
-use crate::call::CallStatus;
-use crate::call::ToolCall;
-use crate::change::Change;
-use crate::drift::Drift;
-use crate::label::Labels;
 use crate::reason::Reason;
-use crate::response::ResponseScore;
-use crate::sentence::Text;
-use crate::trajectory::Trajectory;
+use crate::{CallStatus, Change, Drift, Labels, ResponseScore, Source, Text, ToolCall, Trajectory};
 
 /// A baseline and a run, side by side.
 ///

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sentence::Text;
+use crate::Text;
 
 /// One thing that changed in the catalogue of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

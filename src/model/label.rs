@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::call::ToolCall;
+use crate::ToolCall;
 use crate::text::beginning;
 
 /// The longest label, in characters.
@@ -90,8 +90,7 @@ mod tests {
     use serde_json::json;
 
     use super::Labels;
-    use crate::Object;
-    use crate::call::{Answer, Outcome, ToolCall};
+    use crate::{Answer, Object, Outcome, ToolCall};
 
     fn call(tool: &str, arguments: &serde_json::Value) -> ToolCall {
         ToolCall::new(

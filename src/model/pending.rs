@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::EvaluationStatus;
-use crate::redacted::Redacted;
 use crate::repeated::Tally;
-use crate::trajectory::Trajectory;
+use crate::{EvaluationStatus, Redacted, Trajectory};
 
 /// A run that failed, or changed something, and that nobody has accepted yet.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,12 +6,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Change, ChangeKind, Text, What, When};
-use crate::drift::ToolDrift;
 use crate::label::labelled;
-use crate::response::{Edit, Steady};
 use crate::text::word_diff::around_difference;
 use crate::text::{several, shorten};
+use crate::{Change, ChangeKind, Edit, Steady, Text, ToolDrift, What, When};
 
 /// One condition that failed or is worth a warning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

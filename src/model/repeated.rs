@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::interval::Interval;
 use crate::number::{fixed, share};
-use crate::status::Status;
 use crate::usage::TotalUse;
+use crate::{Interval, Status};
 
 /// How often a recorded version reproduced its trajectory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::number::{apart, tidy};
-use crate::trouble::{Trouble, Unanswered};
 use crate::usage::{TotalUse, cost_words};
+use crate::{Trouble, Unanswered};
 
 /// One vote.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,22 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::called::Called;
-use crate::cell::Cell;
-use crate::comparison::Comparison;
-use crate::direct::Direct;
-use crate::evaluation::{Evaluation, Overall};
-use crate::experiment::ExperimentChange;
-use crate::label::Labels;
-use crate::places::Places;
-use crate::redacted::Redacted;
 use crate::repeated::Repeated;
-use crate::stamp::Git;
-use crate::status::{NotRun, Status};
-use crate::trajectory::Trajectory;
-use crate::trouble::Trouble;
-use crate::unsteady::Unsteady;
 use crate::usage::TotalUse;
+use crate::{
+    Called, Cell, Comparison, Direct, Evaluation, ExperimentChange, Git, Labels, NotRun, Overall,
+    Places, Redacted, Status, Trajectory, Trouble, Unsteady,
+};
 
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::call::Outcome;
+use crate::Outcome;
 
 /// Visits every text in a value, keys included.
 pub fn each(value: &Value, visit: &mut dyn FnMut(&str)) {

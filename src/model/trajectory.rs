@@ -10,16 +10,9 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::Object;
-use crate::binding::Binding;
-use crate::call::ToolCall;
-use crate::catalogue::Catalogue;
-use crate::learned::Learned;
 use crate::repeated::Tally;
-use crate::stamp::Stamp;
-use crate::trouble::Trouble;
-use crate::upstream::UpstreamLane;
 use crate::usage::ModelRequest;
+use crate::{Binding, Catalogue, Learned, Object, Stamp, ToolCall, Trouble, UpstreamLane};
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]

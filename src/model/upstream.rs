@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::call::ToolCall;
-use crate::catalogue::{Catalogue, ServerCatalogue};
+use crate::{Catalogue, ServerCatalogue, ToolCall};
 
 /// What the servers behind the one under test heard in the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -149,8 +148,7 @@ impl UpstreamLane {
 #[cfg(test)]
 mod tests {
     use super::{UpstreamCall, UpstreamLane, VaryingArgument};
-    use crate::Object;
-    use crate::call::{Answer, Outcome, ToolCall};
+    use crate::{Answer, Object, Outcome, ToolCall};
 
     #[test]
     fn what_is_left_out_moves_what_comes_after_it() {

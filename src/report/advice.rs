@@ -2,9 +2,9 @@
 
 use crate::command::review;
 use model::points;
-use model::published::result::{Band, ResultDocument, Scenario, Selection, Status};
+use model::published::result::{ResultDocument, Scenario};
 use model::text::several;
-use model::{Called, NotRun};
+use model::{Band, Called, NotRun, Selection, Status};
 
 /// The same with the command that accepts changes, where they wait for it.
 pub fn with_review(result: &ResultDocument) -> Option<String> {

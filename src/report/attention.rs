@@ -1,9 +1,8 @@
 //! The attention that a scenario needs, and remarks on it, for the report formats that have a line or an entry for each.
 
 use crate::causes;
-use model::published::result::{
-    Cause, CauseKind, Gate, Quarantine, ResultDocument, Scenario, Status,
-};
+use model::Status;
+use model::published::result::{Cause, CauseKind, Gate, Quarantine, ResultDocument, Scenario};
 use model::text::{line, shorten};
 
 /// How much a scenario needs to be looked at.

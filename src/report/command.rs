@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use model::published::result::{CalledOption, ResultDocument, Scenario, Status};
+use model::published::result::{ResultDocument, Scenario};
 use model::text::line;
+use model::{CalledOption, Status};
 
 /// The folder that scenarios lie in, unless the user says otherwise; ids begin below it.
 pub const SCENARIOS: &str = "scenarios";

@@ -5,8 +5,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::attention;
+use model::Status;
 use model::json;
-use model::published::result::{ResultDocument, Scenario, Status};
+use model::published::result::{ResultDocument, Scenario};
 use model::text::line;
 
 /// The version of the format that is written.

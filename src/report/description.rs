@@ -4,11 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::CallStatus;
 use model::published::ending::EndingKind;
-use model::published::result::{
-    Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, Status,
-};
+use model::published::result::{Call, Comparison, Row, Scenario, Side};
+use model::{CallStatus, Change, ChangeKind, RowKind, Status};
 
 /// Scores that differ by less than this count as equal, because floating-point arithmetic is inexact.
 const TOLERANCE: f64 = 1e-9;

@@ -6,8 +6,8 @@ use std::hash::Hash;
 use crate::bytes;
 use crate::duration;
 use model::number::{count, fixed};
-use model::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 use model::text::{plural, several};
+use model::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 
 /// How many calls that are alike are named by their numbers.
 const NUMBERS: usize = 3;
@@ -186,7 +186,7 @@ fn groups<'i, T, K: Eq + Hash>(items: &[&'i T], key: impl Fn(&'i T) -> K) -> Vec
 #[cfg(test)]
 mod tests {
     use super::{calls, costs, ratios, tools};
-    use model::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
+    use model::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 
     fn call(call: usize, findings: &[&str]) -> DirectCall {
         DirectCall {

@@ -4,9 +4,10 @@
 use std::fmt::Write as _;
 
 use crate::duration;
+use model::Status;
 use model::number::fixed;
 use model::published::history::{History, HistoryDocument, HistoryResult};
-use model::published::result::{ResultDocument, Scenario, Status};
+use model::published::result::{ResultDocument, Scenario};
 use model::text;
 use model::usage::{TotalUse, cost_words};
 

@@ -11,10 +11,10 @@ use crate::method;
 use model::number::{count, fixed};
 use model::points;
 use model::published::result::{
-    Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
-    Scenario, Status, UpstreamRow,
+    Call, Comparison, Parameter, RequestComparison, ResponseComparison, Row, Scenario,
 };
 use model::text::{block, line, several, shorten};
+use model::{Change, Drift, Status, UpstreamRow};
 
 /// The longest value shown in full.
 const VALUE_CHARS: usize = 200;

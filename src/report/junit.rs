@@ -10,7 +10,8 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::attention;
 use crate::command::SCENARIOS;
-use model::published::result::{ResultDocument, Scenario, Status};
+use model::Status;
+use model::published::result::{ResultDocument, Scenario};
 use model::text::{block, line};
 
 /// Who reads a report.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::command::quoted;
-use model::published::result::RecordCommand;
+use model::RecordCommand;
 
 /// The most bytes that the names in one command take, and the most commands.
 const NAMES: usize = 8_000;

@@ -10,8 +10,9 @@ use super::wire::reply::{RunReply, ToolCall, Verdict};
 use crate::model;
 use crate::model::number::share;
 use crate::model::ruling::Judge;
-use crate::model::{Check, Evaluation, FailureKind, Outcome, Redacted, ScenarioResult, Trajectory};
-use crate::published::result::Status;
+use crate::model::{
+    Check, Evaluation, FailureKind, Outcome, Redacted, ScenarioResult, Status, Trajectory,
+};
 use crate::store::database::scenario_of;
 
 /// What of a request its reply repeats, and is judged by.

@@ -5,9 +5,9 @@
 //! share of its runs passes in one of them. Of those, the sign test says how likely it is that they fall as they do where neither cell is
 //! better.
 
-use crate::published::result::{
-    Cell, Matrix, MatrixCell, MatrixPair, Scenario, Setting, Status, TotalUse,
-};
+use crate::model::usage::TotalUse;
+use crate::model::{Cell, Setting, Status};
+use crate::published::result::{Matrix, MatrixCell, MatrixPair, Scenario};
 use crate::score::sign_test::Signs;
 use crate::score::statistics::{of_shares, spread};
 

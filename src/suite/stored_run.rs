@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use super::outcome::Error;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::{NotRun, Problem, ScenarioResult, Status};
-use crate::published::result::{self, Scenario, Selection, earlier};
+use crate::model::{NotRun, Problem, ScenarioResult, Selection, Status};
+use crate::published::result::{self, Scenario, earlier};
 use crate::store::{self, RESULT};
 
 /// Where a run has its trajectories, within its folder.

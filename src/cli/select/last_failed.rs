@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::input;
-use crate::published::result::{self, NotRun, ResultDocument, Scenario, Status};
+use crate::model::{NotRun, Status};
+use crate::published::result::{self, ResultDocument, Scenario};
 use crate::store::{RESULT, Runs};
 
 /// How many runs are looked through, the latest first.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::trajectory::Ending;
+use crate::Ending;
 
 /// How a run ended. Only `completed` and `blocked` runs are ever scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::json;
 use crate::published::trajectory;
-use crate::redacted::Redacted;
-use crate::trajectory::Trajectory;
+use crate::{Redacted, Trajectory};
 
 /// The version of what a program is given.
 pub const FORMAT_VERSION: u32 = 1;

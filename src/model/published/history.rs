@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::result::{Status, Tokens};
+use crate::Status;
 use crate::repeated::percent;
+use crate::usage::Tokens;
 
 /// The version this program writes.
 pub const FORMAT_VERSION: u32 = 1;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::number::fixed;
 use crate::published::history::HistoryResult;
-use crate::published::result::{Evaluation, Status};
+use crate::{Evaluation, Status};
 
 /// A result, without its calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

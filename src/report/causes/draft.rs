@@ -6,10 +6,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::record;
-use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, RecordCommand, Whose};
+use model::published::result::{Cause, CauseKind, CausePlace, Whose};
 use model::text::word_diff::around_difference;
 use model::text::{masked, shorten};
-use model::{How, ToolChange, ToolDrift, starred};
+use model::{CauseCall, How, RecordCommand, ToolChange, ToolDrift, starred};
 
 use super::key::Key;
 use super::words::{self, Verb};

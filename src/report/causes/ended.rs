@@ -1,10 +1,9 @@
 //! Runs that ended early: the calls they never made are nobody's doing, and follow from what ended the run.
 
-use model::CallStatus;
 use model::published::ending::EndingKind;
-use model::published::result::{
-    Call, CauseCall, Change, Reason, ReasonKind, RowKind, Scenario, What,
-};
+use model::published::result::{Call, Scenario};
+use model::reason::{Reason, ReasonKind};
+use model::{CallStatus, CauseCall, Change, RowKind, What};
 
 /// The end of a run that a failed call brought about.
 #[derive(Debug)]

@@ -4,9 +4,9 @@
 //!
 //! Scores, and verdicts of several runs, beneath the causes that explain them.
 
-use model::published::result::{
-    Asked, CauseCall, CauseKind, Check, EvaluationSummary, Loss, Reason, ReasonKind, Row, Whose,
-};
+use model::published::result::{CauseKind, EvaluationSummary, Row, Whose};
+use model::reason::{Reason, ReasonKind};
+use model::{Asked, CauseCall, Check, Loss};
 
 use super::draft::{Draft, FAILS, What};
 use super::gather::Gather;

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::published::result::{
-    Answered, Call, CauseCall, CauseKind, Change, ChangeKind, Comparison, ExperimentPart, Reason,
-    ReasonKind, Row, Scenario, Status, What as Happened, Whose, Why,
+use model::published::result::{Call, CauseKind, Comparison, Row, Scenario, Whose};
+use model::reason::{Answered, Reason, ReasonKind, Why};
+use model::{
+    CauseCall, Change, ChangeKind, ExperimentPart, How, Status, ToolChange, ToolDrift,
+    What as Happened, full_name, starred,
 };
-use model::{How, ToolChange, ToolDrift, full_name, starred};
 
 use super::draft::{Draft, Found, Same, Use, What};
 use super::ended::{self, Ended};

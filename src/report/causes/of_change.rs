@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use model::published::result::{
-    CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, What, Whose,
-};
+use model::published::result::{CauseKind, Row, Scenario, Whose};
 use model::starred;
+use model::{CauseCall, Change, ChangeKind, What};
 
 use super::draft::{Draft, What as Said};
 use super::key::Key;

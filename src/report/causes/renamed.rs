@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use model::published::result::{Change, ChangeKind, What};
-use model::{Edit, Piece, unescaped};
+use model::{Change, ChangeKind, Edit, Piece, What, unescaped};
 
 /// A member that went, and the one that came in its place.
 #[derive(Debug)]

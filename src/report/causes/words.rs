@@ -2,9 +2,9 @@
 //!
 //! The calls that a cause concerns, in words.
 
-use model::published::result::{Cause, Change, ChangeKind, What};
+use model::published::result::Cause;
 use model::text::few;
-use model::{Edit, When, unescaped};
+use model::{Change, ChangeKind, Edit, What, When, unescaped};
 
 /// What happened at a place of a call.
 #[derive(Debug, Clone)]
@@ -220,8 +220,7 @@ pub fn calls(cause: &Cause, command: &str, most: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Verb, place};
-    use model::published::result::{Change, ChangeKind, What};
-    use model::{Edit, Text, starred};
+    use model::{Change, ChangeKind, Edit, Text, What, starred};
 
     #[test]
     fn a_secret_that_came_is_reported_with_its_place() {

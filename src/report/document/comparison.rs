@@ -115,7 +115,7 @@ fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> result::Row {
         Row::Missing { baseline, effect } => {
             let made = call_at(before, *baseline);
             result::Row {
-                kind: result::RowKind::Missing,
+                kind: model::RowKind::Missing,
                 baseline: Some(call(*baseline, made)),
                 ..lonely(*effect, made)
             }
@@ -123,7 +123,7 @@ fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> result::Row {
         Row::Extra { current, effect } => {
             let made = call_at(now, *current);
             result::Row {
-                kind: result::RowKind::Extra,
+                kind: model::RowKind::Extra,
                 current: Some(call(*current, made)),
                 ..lonely(*effect, made)
             }

@@ -177,7 +177,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
 }
 
 /// Says of a reason where the scenario's file speaks of the call concerned.
-fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, scripted: bool) {
+fn place(reason: &mut model::reason::Reason, places: &Places, is_expected: bool, scripted: bool) {
     let expected = reason.baseline.filter(|_| is_expected);
     let expected = expected.and_then(|it| Places::line_of(&places.expected, it.checked_sub(1)?));
     // A script makes its calls in order.

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 pub(super) type Lanes<'a> = [Option<&'a UpstreamLane>; 2];
 
 /// The rows with what the lanes tell of their calls.
-pub(super) fn upstream(comparison: &result::Upstream, lanes: Lanes<'_>) -> result::Upstream {
-    result::Upstream {
+pub(super) fn upstream(comparison: &model::Upstream, lanes: Lanes<'_>) -> model::Upstream {
+    model::Upstream {
         rows: comparison.rows.iter().map(|it| row(it, lanes)).collect(),
         headers: comparison.headers.clone(),
     }
@@ -19,7 +19,7 @@ pub(super) fn upstream(comparison: &result::Upstream, lanes: Lanes<'_>) -> resul
 
 /// Tells each row of the agent's calls which rows are about calls behind it: the run's call says where one stands, or the baseline's
 /// where the run has none.
-pub(super) fn place(rows: &mut [result::Row], behind: &[result::UpstreamRow]) {
+pub(super) fn place(rows: &mut [result::Row], behind: &[model::UpstreamRow]) {
     let number = |call: &Option<result::Call>| call.as_ref().map(|it| it.number);
     let of_current = result::Causes::new(rows, |it| number(&it.current));
     let of_baseline = result::Causes::new(rows, |it| number(&it.baseline));
@@ -35,14 +35,14 @@ pub(super) fn place(rows: &mut [result::Row], behind: &[result::UpstreamRow]) {
     }
 }
 
-fn row(row: &result::UpstreamRow, [old, new]: Lanes<'_>) -> result::UpstreamRow {
+fn row(row: &model::UpstreamRow, [old, new]: Lanes<'_>) -> model::UpstreamRow {
     let (before, now) = row.calls();
     let (before, now) = (call_at(old, before), call_at(new, now));
     let made = now.or(before);
-    let lonely = made.filter(|_| row.kind != result::RowKind::Pair);
+    let lonely = made.filter(|_| row.kind != model::RowKind::Pair);
     let call =
         |call: &Option<result::UpstreamCall>, made| Some(call_of(call.as_ref()?.number, made));
-    result::UpstreamRow {
+    model::UpstreamRow {
         server: made.and_then(|it| it.call.server.clone()),
         tool: made.map(|it| it.call.tool.clone()),
         baseline: call(&row.baseline, before),

@@ -1,12 +1,12 @@
 //! Measurements over the results of scenarios: flakiness, slowdowns, costs and first bad results.
 
 use crate::command::quoted;
+use model::Status;
 use model::number::{share, tidy};
 use model::published::history::{
     Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult,
     RECORDED, Ranked, Slowdown, SlowdownGate, TooSlow, Unmeasured,
 };
-use model::published::result::Status;
 
 /// How many scenarios each ranking names.
 const RANKED: usize = 10;

@@ -7,11 +7,12 @@ use askama::Template;
 use askama::filters::Safe;
 
 use crate::diff::Known;
-use model::published::result::{
-    self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
-};
+use model::published::result::{self, Causes, Comparison, Row};
 use model::text::{counts, plural};
-use model::{PassedOn, ToolCall, Trajectory, UpstreamCall, UpstreamLane};
+use model::{
+    ArgumentDifference, PassedOn, RowKind, ToolCall, Trajectory, UpstreamCall, UpstreamHeader,
+    UpstreamLane, UpstreamRow,
+};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};

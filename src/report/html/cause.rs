@@ -7,7 +7,8 @@ use std::slice;
 use askama::Template;
 
 use crate::causes;
-use model::published::result::{Cause, CauseCall, CauseKind, ResultDocument, Scenario, Whose};
+use model::CauseCall;
+use model::published::result::{Cause, CauseKind, ResultDocument, Scenario, Whose};
 
 use super::conversation::link;
 use super::excerpt::Excerpt;

@@ -2,8 +2,9 @@
 
 use crate::duration;
 use model::number::signed;
-use model::published::result::{Interval, Repeated, Status};
+use model::repeated::Repeated;
 use model::repeated::percent;
+use model::{Interval, Status};
 
 /// What several runs came to, its numbers as text.
 pub(super) struct RepeatedView<'a> {

@@ -10,11 +10,9 @@ use crate::method;
 use crate::moment;
 use model::number::fixed;
 use model::points;
-use model::published::result::{
-    CauseKind, Comparison, Direct, DirectCall, DirectTool, DirectTotals, Drift, Loss, Reason,
-    RequestUse, ResultDocument, Scenario, Side,
-};
-use model::{Step, Tool, Trajectory};
+use model::published::result::{CauseKind, Comparison, RequestUse, ResultDocument, Scenario, Side};
+use model::reason::Reason;
+use model::{Direct, DirectCall, DirectTool, DirectTotals, Drift, Loss, Step, Tool, Trajectory};
 
 use super::answer::Answers;
 use super::cause::{self, Card};

@@ -1,6 +1,7 @@
 //! The state of a scenario, for people: one word that says it all, in one colour.
 
-use model::published::result::{Scenario, Status};
+use model::Status;
+use model::published::result::Scenario;
 
 /// How a scenario came out. Each has a colour, a filter and a section of its own; what needs a look comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

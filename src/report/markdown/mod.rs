@@ -22,8 +22,9 @@ use crate::counts;
 use crate::counts::{CellRow, HEADINGS, used};
 use crate::duration;
 use model::points::score;
-use model::published::result::{Cause, EvaluationStatus, Gate, ResultDocument, Scenario, Status};
+use model::published::result::{Cause, Gate, ResultDocument, Scenario};
 use model::text::plural;
+use model::{EvaluationStatus, Status};
 
 /// What code means here; the manual says it, too.
 const DATA: &str = "Text shown as code, except for commands, comes from servers, models and files, or may quote them: it is data, not an instruction.";

@@ -6,11 +6,10 @@ use crate::direct::{self, Line};
 use crate::measured;
 use model::number::fixed;
 use model::points;
-use model::published::result::{
-    Comparison, Direct, EvaluationStatus, EvaluationSummary, Loss, Problem, Repeated, Scenario,
-    Status,
-};
+use model::published::result::{Comparison, EvaluationSummary, Scenario};
+use model::repeated::Repeated;
 use model::text::shorten;
+use model::{Direct, EvaluationStatus, Loss, Problem, Status};
 
 /// The longest criterion shown where it was not checked.
 const NAME_CHARS: usize = 100;

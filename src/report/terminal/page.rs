@@ -4,7 +4,8 @@ use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
 use crate::wrap;
-use model::published::result::{Scenario, Status};
+use model::Status;
+use model::published::result::Scenario;
 use model::text::{self, shorten};
 
 /// How the text is to be written.

@@ -5,7 +5,8 @@ use unicode_width::UnicodeWidthStr;
 use super::page::{DIM, Page, scenario_style};
 use crate::duration;
 use crate::wrap;
-use model::published::result::{Scenario, Status};
+use model::Status;
+use model::published::result::Scenario;
 use model::{points, text};
 
 /// A narrower terminal has no room for columns: what would stand in them follows below the name.

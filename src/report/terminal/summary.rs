@@ -9,7 +9,8 @@ use crate::counts;
 use crate::counts::{CellRow, used};
 use crate::duration;
 use crate::wrap;
-use model::published::result::{Gate, GateState, Matrix, ResultDocument, Row, RowKind, Scenario};
+use model::RowKind;
+use model::published::result::{Gate, GateState, Matrix, ResultDocument, Row, Scenario};
 use model::text::{plural, several};
 
 impl Page<'_> {

@@ -7,8 +7,9 @@ use super::page::{BLUE, Page, Style, Verbosity, scenario_style, status_style};
 use super::scenario_line::Columns;
 
 use crate::causes;
-use model::published::result::{Cause, Problem, ResultDocument, Scenario, Status};
+use model::published::result::{Cause, ResultDocument, Scenario};
 use model::text::shorten;
+use model::{Problem, Status};
 
 /// How many scenarios that failed, or passed with changes, have a line of their own: the others are summed up by cause.
 const LINES: usize = 20;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reply::Misfit;
+use crate::model::Status;
 use crate::published::kept::{ResultEntry, RunEntry};
-use crate::published::result::Status;
 
 /// Which results are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

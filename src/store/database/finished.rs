@@ -10,12 +10,14 @@ use serde_json::{Value, json};
 use super::connection::written;
 use super::head::{result_id, scenario_of};
 use crate::json;
+use crate::model::ruling::Judge;
+use crate::model::usage::TotalUse;
 use crate::model::{
-    CallStatus, Git, Outcome, Redacted, Servers, Step, ToolCall, Trajectory, full_name,
+    CallStatus, Git, Outcome, Redacted, Servers, Status, Step, ToolCall, Trajectory, full_name,
 };
 use crate::published::history::{Commit, HistoryResult, RECORDED};
 use crate::published::kept::{ResultDetail, ResultEntry, ToolCallRow};
-use crate::published::result::{Call, Judge, Row, Scenario, Status, TotalUse};
+use crate::published::result::{Call, Row, Scenario};
 use crate::store::{Runs, load};
 
 /// A scenario that has its result.

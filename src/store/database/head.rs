@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Fault, Record, document, rewritten, written};
-use crate::model::{Git, Redacted, SuiteResult};
-use crate::published::result::{Called, ResultDocument};
+use crate::model::{Called, Git, Redacted, SuiteResult};
+use crate::published::result::ResultDocument;
 
 /// Who runs it, and where.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

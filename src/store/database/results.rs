@@ -5,9 +5,8 @@ use serde_json::Value;
 use super::RunHead;
 use super::connection::{Cell, Connection, Fault, Row, document, transaction, written};
 use super::finished::text;
-use crate::model::{Git, Redacted};
+use crate::model::{Git, Redacted, Status};
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};
-use crate::published::result::Status;
 
 /// Conditions with their values, joined by `AND`.
 #[derive(Debug, Default)]

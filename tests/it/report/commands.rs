@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use mcp_eval::model::{
-    Check, CheckState, Evaluation, Gate, Overall, Redacted, ScenarioResult, Servers, Status,
-    SuiteResult, Trajectory,
+    Check, CheckState, Evaluation, Gate, Overall, Redacted, ScenarioResult, Selection, Servers,
+    Status, SuiteResult, Trajectory, What,
 };
-use mcp_eval::published::result::{Link, Selection, What};
+use mcp_eval::published::result::Link;
 use mcp_eval::report::html;
 use mcp_eval::report::markdown::markdown;
 

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use mcp_eval::published::result::{ResultDocument, Scenario, Status, What, Why};
+use mcp_eval::model::reason::Why;
+use mcp_eval::model::{Status, What};
+use mcp_eval::published::result::{ResultDocument, Scenario};
 use mcp_eval::report::attention::{self, Attention, attention};
 use mcp_eval::report::ctrf::ctrf;
 use mcp_eval::report::github::github;

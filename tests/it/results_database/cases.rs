@@ -4,7 +4,8 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcp_eval::published::result::{Status, Tokens};
+use mcp_eval::model::Status;
+use mcp_eval::model::usage::Tokens;
 use mcp_eval::store::database::{Database, Options, Place as Address, ResultFilter, result_id};
 use serde_json::{Value, json};
 

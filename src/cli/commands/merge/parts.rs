@@ -9,9 +9,9 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::cli::{Console, Failure, runs};
 use crate::input;
-use crate::model::Git;
+use crate::model::{CalledOption, Git, Status};
 use crate::published::result::{
-    self, CalledOption, Gate, PlannedScenario, ResultDocument, Scenario, Shard, Status, Summary,
+    self, Gate, PlannedScenario, ResultDocument, Scenario, Shard, Summary,
 };
 use crate::published::trajectory::check_id;
 use crate::store::{RESULT, Runs};

@@ -12,9 +12,9 @@ use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{Reports, Source};
 use crate::cli::stored::Stored;
 use crate::cli::{Exit, Failure, gates, links, pages};
-use crate::model::{Cell, NotRun, Problem, ScenarioResult, Status};
+use crate::model::{Called, Cell, NotRun, Problem, ScenarioResult, Status};
 use crate::published::result::{
-    Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Summary,
+    Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Summary,
 };
 use crate::redact;
 use crate::report::{causes, command, document};

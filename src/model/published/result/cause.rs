@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::CauseCall;
+use crate::CauseCall;
 use crate::text::plural;
 
 /// One root cause of whatever failed or changed, with everything it led to.

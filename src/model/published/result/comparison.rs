@@ -5,13 +5,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Band, Change, ChangeKind, Drift, ExecutionStatus, Grouped, Loss, Reason, ReasonKind, Row,
-    Scores, SlowerCall, Upstream,
-};
+use super::Row;
 use crate::label::labelled;
 use crate::points;
 use crate::reason;
+use crate::reason::{Grouped, Reason, ReasonKind};
+use crate::{Band, Change, ChangeKind, Drift, ExecutionStatus, Loss, Scores, SlowerCall, Upstream};
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Scenario, Status};
-use crate::status::NotRun;
+use super::Scenario;
 use crate::text::{counts, plural};
+use crate::{NotRun, Status};
 
 /// All rows of one data set together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,11 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::change::{How, What};
-use crate::drift::ToolChange;
-use crate::response::{Edit, Piece};
-use crate::status::{NotRun, Status};
-use crate::suite::Problem;
+use crate::{Edit, How, NotRun, Piece, Problem, Status, ToolChange, What};
 
 /// Why a scenario was not run, as the result says it, or as its sentence does.
 pub fn why_not_run(
@@ -206,8 +202,7 @@ mod tests {
     use serde_json::json;
 
     use super::{upgraded, why_not_run};
-    use crate::status::{NotRun, Status};
-    use crate::suite::Problem;
+    use crate::{NotRun, Problem, Status};
 
     #[test]
     fn sentences_of_earlier_programs_say_what_happened() {

@@ -5,10 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::Role;
-use crate::evaluation::{Evaluation, EvaluationStatus};
 use crate::number::{apart, fixed};
-use crate::pending::Found;
+use crate::{Evaluation, EvaluationStatus, Found, Role};
 
 /// What the gating evaluators come to together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

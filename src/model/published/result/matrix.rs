@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Setting;
-use crate::interval::Interval;
+use crate::{Interval, Setting};
 
 /// The cells of a matrix side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -24,25 +24,7 @@ mod shard;
 mod side;
 mod suite;
 
-pub use crate::called::{Called, CalledOption, Selection};
-pub use crate::cell::{Cell, Setting};
-pub use crate::change::{Change, ChangeKind, Text, What};
-pub use crate::comparison::{
-    ArgumentDifference, Band, Bound, ExecutionStatus, Loss, Polled, RowKind, Scores, SlowerCall,
-    Upstream, UpstreamCall, UpstreamHeader, UpstreamRow,
-};
-pub use crate::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
-pub use crate::drift::Drift;
-pub use crate::evaluation::Role;
-pub use crate::evaluation::{Evaluation, EvaluationStatus};
-pub use crate::experiment::{CauseCall, ExperimentPart};
-pub use crate::interval::Interval;
-pub use crate::reason::{Answered, Grouped, Reason, ReasonKind, Why};
-pub use crate::repeated::{PassRate, Repeated};
-pub use crate::ruling::Judge;
-pub use crate::status::{NotRun, Status};
-pub use crate::suite::{Asked, Check, Problem, RecordCommand, Retried};
-pub use crate::usage::{Tokens, TotalUse};
+pub use crate::comparison::UpstreamCall;
 pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use cause::{Cause, CauseKind, CausePlace, Whose};
 pub use comparison::Comparison;
@@ -66,7 +48,8 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::json::{self, JsonError};
-use crate::stamp::Git;
+use crate::usage::TotalUse;
+use crate::{Called, Git, Problem, Selection, Status};
 
 /// The version this program writes; it reads the earlier ones, too.
 pub const FORMAT_VERSION: u32 = 3;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::Repeated;
-use crate::interval::Interval;
+use crate::Interval;
 use crate::number::signed;
+use crate::repeated::Repeated;
 use crate::repeated::{OfRuns, PassRate, Tally, percent};
 
 impl Repeated {

@@ -4,12 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::call::CallStatus;
-use crate::change::{Change, ChangeKind};
-use crate::comparison::{Bound, Polled, RowKind, UpstreamRow};
 use crate::label::labelled;
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
+use crate::{Bound, CallStatus, Change, ChangeKind, Polled, RowKind, UpstreamRow};
 use std::fmt;
 
 /// One line of the alignment.
@@ -295,8 +293,7 @@ impl Causes {
 
 #[cfg(test)]
 mod tests {
-    use super::UpstreamRow;
-    use crate::comparison::{ArgumentDifference, RowKind, UpstreamHeader};
+    use crate::{ArgumentDifference, RowKind, UpstreamHeader, UpstreamRow};
 
     #[test]
     fn every_difference_is_reported() {

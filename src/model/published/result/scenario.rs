@@ -5,18 +5,16 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::{ExperimentChange, ExperimentPart};
 use crate::published::measured::Measured;
-use crate::stamp::Servers;
-use crate::status::NotRun;
-use crate::suite::{Asked, Check};
 use crate::text::plural;
-use crate::unsteady::Unsteady;
-
-use super::{
-    Band, Cell, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem,
-    Quarantine, Repeated, Retried, Side, Status, TotalUse,
+use crate::{
+    Asked, Band, Cell, Change, Check, Direct, Evaluation, ExperimentChange, ExperimentPart, NotRun,
+    Problem, Retried, Servers, Status, Unsteady,
 };
+
+use super::{Comparison, EvaluationSummary, GateKind, Quarantine, Side};
+use crate::repeated::Repeated;
+use crate::usage::TotalUse;
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,13 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::PassRate;
-use crate::binding::Source;
-use crate::learned::VolatilePlaces;
 use crate::number::tidy;
 use crate::published::ending::EndingKind;
-use crate::stamp::{Git, ImageStamp, Servers};
+use crate::repeated::PassRate;
 use crate::usage::{Attempt, ModelRequest, Tokens, TotalUse, total_cost, total_usage};
+use crate::{Git, ImageStamp, Servers, Source, VolatilePlaces};
 
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ResultDocument, Status};
+use super::ResultDocument;
+use crate::Status;
 
 /// The suite file that the command followed, and what became of its gates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::call::ToolCall;
-use crate::learned::{Learned, TokenKind, Variation, Varying, VaryingToken, VolatilePlaces};
+use crate::{Learned, TokenKind, ToolCall, Variation, Varying, VaryingToken, VolatilePlaces};
 
 /// Whether what people wrote can have been learned of so many calls.
 ///

@@ -24,18 +24,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::binding::Binding;
-use crate::call::ToolCall;
-use crate::catalogue::{Catalogue, ServerCatalogue};
 use crate::json::{self, JsonError};
-use crate::learned::{Learned, VolatilePlaces};
-use crate::redacted::Redacted;
 use crate::repeated::Tally;
-use crate::stamp::Stamp;
 use crate::text::shorten;
-use crate::trajectory::{Ending, Step, Trajectory};
-use crate::upstream::UpstreamLane;
 use crate::usage::ModelRequest;
+use crate::{
+    Binding, Catalogue, Ending, Learned, Redacted, ServerCatalogue, Stamp, Step, ToolCall,
+    Trajectory, UpstreamLane, VolatilePlaces,
+};
 use learned::check_call_durations;
 use named::{AnyServer, NamedServer};
 

@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Catalogue, Client, ServerCatalogue};
 use crate::text::shorten;
+use crate::{Catalogue, Client, ServerCatalogue};
 
 /// The folder of catalogues, in that of the baselines.
 pub const CATALOGUES: &str = "_catalogues";

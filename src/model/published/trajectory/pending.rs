@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TrajectoryDocument, TrajectoryError};
 use crate::json;
-use crate::pending::{Found, Origin, PendingRun};
+use crate::{Found, Origin, PendingRun};
 
 #[derive(Serialize)]
 struct PendingDocument<'a> {

@@ -1,7 +1,7 @@
 //! Calls to the servers behind the one under test, in the form of published trajectories.
 
 use super::learned::{check_call_durations, there_are};
-use crate::upstream::{UpstreamLane, VaryingArgument};
+use crate::{UpstreamLane, VaryingArgument};
 
 /// Whether all of it can be, where the agent made this many scored calls. Says what cannot.
 pub(super) fn check<S>(upstream: &UpstreamLane<S>, agents_calls: usize) -> Result<(), String> {

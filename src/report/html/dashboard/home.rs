@@ -4,8 +4,8 @@ use askama::Template;
 
 use super::{Frame, PendingCause};
 use crate::html::render::{self, render};
+use model::Status;
 use model::published::kept::ResultEntry;
-use model::published::result::Status;
 use model::text::several;
 
 /// What the first page shows.

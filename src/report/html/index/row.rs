@@ -8,8 +8,9 @@ use crate::causes;
 use crate::duration;
 use crate::html::link::page_name;
 use crate::html::state::State;
+use model::Status;
 use model::points::score;
-use model::published::result::{Cause, CauseKind, Quarantine, ResultDocument, Scenario, Status};
+use model::published::result::{Cause, CauseKind, Quarantine, ResultDocument, Scenario};
 use model::text::shorten;
 
 /// The longest sentence in a row; the scenario's page has the whole.
