@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::Text;
+use crate::Text;
 use crate::{Drift, Edit, ToolDrift};
 
 /// One thing that differs between baseline and run, whether it fails the gate or not.

@@ -113,7 +113,7 @@ pub enum Variation {
     Tokens,
     /// Any value of the JSON type that is recorded there.
     SameType,
-    /// The recorded elements in any order; what varies in them is listed with `*` for the element.
+    /// The recorded elements in any order, those of an object under any keys; what varies in them is listed with `*` for the element.
     AnyOrder,
     /// Any list that has elements of the kinds that are recorded there; what they have in common is listed with `*` for the element. Of a
     /// text, any lines.

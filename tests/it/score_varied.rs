@@ -327,6 +327,65 @@ fn an_object_whose_keys_are_made_up_anew_is_one_thing() {
     );
 }
 
+/// Values under ids that are others in each take.
+fn by_id(take: usize, values: &[Value]) -> Value {
+    let id = |at: usize| format!("6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b{take:02}{at:02}");
+    let values = values.iter().enumerate();
+    Value::Object(values.map(|(at, it)| (id(at), it.clone())).collect())
+}
+
+#[test]
+fn values_are_held_although_their_keys_are_made_up_anew() {
+    let order = |total: f64, nonce: usize| json!({"total": total, "nonce": nonce});
+    for single in [false, true] {
+        let orders = |take: usize, totals: &[f64]| {
+            let rows = totals.iter().enumerate();
+            let rows: Vec<Value> = rows
+                .map(|(at, it)| order(*it, 7919 * (3 * take + at)))
+                .take(if single { 1 } else { totals.len() })
+                .collect();
+            by_id(take, &rows)
+        };
+        let cases = [
+            (orders(3, &[5.5, 7.25]), "same"),
+            (orders(3, &[9.9, 7.25]), "fails"),
+            (json!({}), "fails"),
+        ];
+        judged(&[orders(1, &[5.5, 7.25]), orders(2, &[5.5, 7.25])], &cases);
+        if !single {
+            // Maps are often served in the order of their keys, which is another one each time.
+            let cases = [
+                (orders(3, &[7.25, 5.5]), "same"),
+                (orders(3, &[7.25]), "fails"),
+                (orders(3, &[5.5, 7.25, 1.0]), "shown"),
+                (orders(3, &[7.25, 9.9]), "fails"),
+            ];
+            judged(&[orders(1, &[5.5, 7.25]), orders(2, &[7.25, 5.5])], &cases);
+        }
+    }
+    // What is no row is found by its value.
+    let numbers = |take, values: [u32; 2]| by_id(take, &values.map(Value::from));
+    judged(
+        &[numbers(1, [3, 8]), numbers(2, [8, 3])],
+        &[(numbers(3, [3, 8]), "same"), (numbers(3, [3, 9]), "fails")],
+    );
+    // Others each time, of which one column is always the same, say nothing of the next ones but what they are.
+    let people = |take: usize, names: [&str; 2]| {
+        let row = |name: &str| json!({"name": name, "born": 1900 + take, "currency": "EUR"});
+        by_id(take, &names.map(row))
+    };
+    judged(
+        &[
+            people(1, ["red kite", "barn owl"]),
+            people(2, ["grey heron", "tawny owl"]),
+        ],
+        &[
+            (people(3, ["jay", "rook"]), "same"),
+            (by_id(3, &[json!({"name": 5})]), "fails"),
+        ],
+    );
+}
+
 #[test]
 fn where_takes_had_two_kinds_both_may_stand() {
     let with = json!({"a": 1, "cached": {"at": "x"}});

@@ -16,7 +16,7 @@ use model::text::several;
 use model::{Answer, Object, Odd, Variation, Varying};
 
 use super::elements::{
-    are_other_rows, gathered, has_something_of, is_reordered, partners, sorted_keys,
+    are_other_rows, gathered, has_something_of, is_reordered, partners, same_elements, sorted_keys,
 };
 use super::wording::{self, Wording, examples};
 
@@ -205,6 +205,9 @@ impl Differing {
                 let are_made_up = key::vary(&objects);
                 let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
                 if are_made_up && !first.keys().any(is_common) {
+                    if self.of_other_keys(&objects, path, &numbers, depth - 1) {
+                        return;
+                    }
                     self.note(path, Variation::AnyElements);
                     let members: Vec<Sample<'_>> = (objects.iter().zip(&numbers))
                         .flat_map(|(object, take)| object.values().map(|it| (it, *take)))
@@ -308,7 +311,7 @@ impl Differing {
             let elements: PerTake<'_> = lists.iter().map(|it| it.get(index)).collect();
             self.of_place(&elements, &format!("{path}/{index}"), numbers, depth);
         }
-        if is_row {
+        if is_row || first.len() < 2 {
             return;
         }
         let of_elements = self.varies.split_off(before);
@@ -398,6 +401,34 @@ impl Differing {
             seen,
             ..Varying::new(path.to_owned(), by)
         });
+    }
+
+    /// Objects whose values are the same ones under other keys each time; false where nothing shows that they are.
+    fn of_other_keys(
+        &mut self,
+        objects: &[&Object],
+        path: &str,
+        numbers: &[usize],
+        depth: usize,
+    ) -> bool {
+        let values = objects.iter().map(|it| it.values().cloned().collect());
+        let values: Vec<Vec<Value>> = values.collect();
+        let lists: Vec<&Vec<Value>> = values.iter().collect();
+        let Some(partners) = same_elements(&lists) else {
+            return false;
+        };
+        let mut within = Self::new(self.at.clone());
+        within.of_shuffled(&lists, &partners, path, numbers, depth);
+        // Only what is said of each of them can be said without their keys.
+        let of_each = format!("{path}/*");
+        let is_of_each = |it: &str| it == path || it.starts_with(&of_each);
+        let is_said = within.varies.iter().all(|it| is_of_each(&it.path))
+            && within.disagreements.is_empty()
+            && within.odd.is_empty();
+        if is_said {
+            self.varies.extend(within.varies);
+        }
+        is_said
     }
 
     /// Rows that come in any order: what varies in one of them may vary in each.

@@ -30,9 +30,6 @@ pub(super) fn gathered(
     elements: &[Value],
     least: usize,
 ) -> Vec<Varying> {
-    if elements.len() < 2 {
-        return varies;
-    }
     let parted = |it: &Varying| {
         let rest = it.path.strip_prefix(list)?.strip_prefix('/')?;
         let end = rest.find('/').unwrap_or(rest.len());
@@ -228,24 +225,51 @@ pub(super) fn is_reordered(a: &[Value], b: &[Value]) -> bool {
 /// Of each list, which of its rows belongs to each row of the first one, where they stand in another order: rows belong together by the
 /// members whose values are the same in all lists, taken together.
 pub(super) fn partners(lists: &[&Vec<Value>]) -> Option<Vec<Vec<usize>>> {
-    let tables: Option<Vec<Vec<&Object>>> = lists.iter().map(|it| rows(it)).collect();
-    let tables = tables?;
-    let count = tables.first()?.len();
-    if count < 2 || tables.iter().any(|it| it.len() != count) {
-        return None;
-    }
+    let tables = tables(lists).filter(|it| it[0].len() > 1)?;
     let stable = stable_prints(&tables);
     let is_in_order = stable.iter().all(|it| *it == stable[0]);
-    (!is_in_order).then(|| stable.iter().map(|it| matched(&stable[0], it)).collect())
+    (!is_in_order).then(|| matched_with_first(&stable))
+}
+
+/// The same of elements of which nobody knows where they stand: those that are the same in all lists, or rows of which some member is; `None`
+/// where nothing shows that they are the same ones each time.
+pub(super) fn same_elements(lists: &[&Vec<Value>]) -> Option<Vec<Vec<usize>>> {
+    let whole = |list: &&Vec<Value>| list.iter().map(|it| same::hash(it, View::Plain)).collect();
+    let whole: Vec<Vec<u64>> = lists.iter().map(whole).collect();
+    if have_same_rows(&whole) {
+        return Some(matched_with_first(&whole));
+    }
+    let stable = stable_prints(&tables(lists)?);
+    if stable[0].iter().all(|it| *it == NOTHING_STABLE) {
+        return None;
+    }
+    let partners = matched_with_first(&stable);
+    let in_order = |(list, of): (&&Vec<Value>, &Vec<usize>)| -> Vec<Value> {
+        of.iter().map(|at| list[*at].clone()).collect()
+    };
+    let in_order: Vec<Vec<Value>> = lists.iter().zip(&partners).map(in_order).collect();
+    let are_others = are_other_rows(&in_order.iter().collect::<Vec<_>>());
+    (!are_others).then_some(partners)
+}
+
+/// Lists of objects that are equally long.
+fn tables<'a>(lists: &[&'a Vec<Value>]) -> Option<Vec<Vec<&'a Object>>> {
+    let tables: Vec<Vec<&Object>> = lists.iter().map(|it| rows(it)).collect::<Option<_>>()?;
+    let count = tables.first()?.len();
+    tables.iter().all(|it| it.len() == count).then_some(tables)
 }
 
 fn rows(list: &[Value]) -> Option<Vec<&Object>> {
     list.iter().map(Value::as_object).collect()
 }
 
+/// The hash of a row that has no stable member.
+const NOTHING_STABLE: u64 = 0;
+
 /// A hash of each row's stable members, for each list.
 fn stable_prints(tables: &[Vec<&Object>]) -> Vec<Vec<u64>> {
-    let mut stable: Vec<Vec<u64>> = tables.iter().map(|it| vec![0; it.len()]).collect();
+    let nothing = tables.iter().map(|it| vec![NOTHING_STABLE; it.len()]);
+    let mut stable: Vec<Vec<u64>> = nothing.collect();
     for key in most_distinct_first(tables) {
         let joined: Vec<Vec<u64>> = (tables.iter().zip(&stable))
             .map(|(rows, known)| {
@@ -288,6 +312,10 @@ fn have_same_rows(prints: &[Vec<u64>]) -> bool {
     };
     let first = sorted(&prints[0]);
     prints.iter().all(|it| sorted(it) == first)
+}
+
+fn matched_with_first(prints: &[Vec<u64>]) -> Vec<Vec<usize>> {
+    prints.iter().map(|it| matched(&prints[0], it)).collect()
 }
 
 /// For each print the place of its equal; of several equal ones each its own, in their order.

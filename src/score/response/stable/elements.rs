@@ -8,12 +8,56 @@ use crate::lists::{align, edits};
 use crate::response::finding::Tree;
 use crate::values::kind::kind;
 use crate::values::number;
+use crate::values::path::Step;
+use model::{Object, Piece};
 
 use super::hashes::Hashes;
 use super::spot::{At, Spot};
 
 /// The most pairs of elements up to which those between two equal elements are paired by likeness; beyond, they are paired in order.
 pub(super) const CELLS: usize = 1 << 12;
+
+/// The elements of a list, or the values of an object whose keys are others each time, with the steps that lead to them.
+pub(super) struct Elements<'a> {
+    pub(super) values: Vec<&'a Value>,
+    pub(super) steps: Vec<Step<'a>>,
+    /// What is missing without one of them.
+    pub(super) piece: Piece,
+}
+
+impl<'a> Elements<'a> {
+    pub(super) fn of_list(list: &'a [Value]) -> Self {
+        Self {
+            values: list.iter().collect(),
+            steps: (0..list.len()).map(Step::Index).collect(),
+            piece: Piece::Element,
+        }
+    }
+
+    pub(super) fn of_object(object: &'a Object) -> Self {
+        Self {
+            values: object.values().collect(),
+            steps: object.keys().map(|it| Step::Key(it)).collect(),
+            piece: Piece::Member,
+        }
+    }
+
+    /// What is known to vary in one of them.
+    pub(super) fn under(&self, at: &At<'a>, element: usize) -> At<'a> {
+        match self.piece {
+            Piece::Element => Tree::under_index(at, element),
+            _ => Tree::under(at, "*"),
+        }
+    }
+
+    /// The same of any of them.
+    pub(super) fn under_any(&self, at: &At<'a>) -> At<'a> {
+        match self.piece {
+            Piece::Element => Tree::under_any_of(at, self.values.len()),
+            _ => Tree::under(at, "*"),
+        }
+    }
+}
 
 /// Elements that belong together.
 #[derive(Debug)]

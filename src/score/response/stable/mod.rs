@@ -32,7 +32,7 @@ use model::digits;
 use model::text::several;
 use model::{Answer, Edit, Object, Piece, Variation, VaryingToken};
 
-use self::elements::CELLS;
+use self::elements::{CELLS, Elements};
 use self::hashes::Hashes;
 use self::spot::{At, Notes, Spot, may_grow};
 
@@ -482,12 +482,12 @@ impl<'a> Walk<'a> {
             }
             _ => true,
         });
-        self.added_elements(new, (b.len(), c), at);
+        self.added_elements(new, b.len(), &Elements::of_list(c), at);
     }
 
     /// Notes elements that are new beside so many recorded ones, but for as many as are known to come and go: for each there is a place after
     /// the last recorded element where anything may stand. Where the new ones stand makes no difference.
-    fn added_elements(&mut self, new: Vec<usize>, (recorded, c): (usize, &[Value]), at: &At<'a>) {
+    fn added_elements(&mut self, new: Vec<usize>, recorded: usize, c: &Elements<'a>, at: &At<'a>) {
         if may_grow(at) {
             return;
         }
@@ -498,19 +498,19 @@ impl<'a> Walk<'a> {
         let places = recorded..recorded + new.len();
         let known = places.take_while(may_come).count();
         for it in new.into_iter().skip(known) {
-            self.at(Step::Index(it), |walk| {
+            self.at(c.steps[it], |walk| {
                 let none = Vec::new();
-                let added = Piece::Element;
-                (walk.notes).added(&walk.spot, &none, added, || shown(&c[it]));
+                (walk.notes).added(&walk.spot, &none, c.piece, || shown(c.values[it]));
             });
         }
     }
 
-    /// Compares lists whose elements may be in any order. Elements that have no equal one, apart from what varies, are compared in order.
-    fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
-        let (mut b_alone, mut c_alone) = ((0..b.len()).collect(), (0..c.len()).collect());
+    /// Compares elements that may be in any order. Those that have no equal one, apart from what varies, are compared in order.
+    fn in_any_order(&mut self, b: &Elements<'a>, c: &Elements<'a>, at: &At<'a>, key: &str) {
+        let (mut b_alone, mut c_alone) =
+            ((0..b.values.len()).collect(), (0..c.values.len()).collect());
         let exact = [b, c].map(|side| {
-            let hashes = side.iter().map(|it| self.hashes.exact(it));
+            let hashes = side.values.iter().map(|it| self.hashes.exact(it));
             hashes.collect::<Vec<_>>()
         });
         pair_off(
@@ -519,10 +519,11 @@ impl<'a> Walk<'a> {
             |at| exact[0][at],
             |at| exact[1][at],
         );
-        let under = Tree::under_any_of(at, b.len());
-        let mut varying = |side: &'a [Value], alone: &[usize]| -> HashMap<usize, u64> {
+        let under = b.under_any(at);
+        let mut varying = |side: &Elements<'a>, alone: &[usize]| -> HashMap<usize, u64> {
             let mut key_of = |at: usize| {
-                (self.spot).at_an_element(|spot| self.hashes.varying(spot, &side[at], &under, key))
+                let value = side.values[at];
+                (self.spot).at_an_element(|spot| self.hashes.varying(spot, value, &under, key))
             };
             alone.iter().map(|at| (*at, key_of(*at))).collect()
         };
@@ -533,20 +534,20 @@ impl<'a> Walk<'a> {
         let others = b_alone.iter().copied().zip(c_alone.iter().copied());
         let others = others.filter(|_| is_even);
         for (i, j) in alike.into_iter().chain(others) {
-            let under = Tree::under_index(at, i);
-            self.at(Step::Index(i), |walk| {
-                walk.values(&b[i], &c[j], &under, key);
+            let under = b.under(at, i);
+            self.at(b.steps[i], |walk| {
+                walk.values(b.values[i], c.values[j], &under, key);
             });
         }
         if is_even {
             return;
         }
         for i in b_alone {
-            self.at(Step::Index(i), |walk| {
-                walk.missing(&none, Piece::Element, || shown(&b[i]));
+            self.at(b.steps[i], |walk| {
+                walk.missing(&none, b.piece, || shown(b.values[i]));
             });
         }
-        self.added_elements(c_alone, (b.len(), c), at);
+        self.added_elements(c_alone, b.values.len(), c, at);
     }
 
     fn missing(&mut self, at: &At<'a>, part: Piece, shown: impl FnOnce() -> String) {

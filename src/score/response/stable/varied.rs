@@ -15,12 +15,17 @@ use crate::text::{excerpt, key};
 use crate::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
 use crate::values::number;
 use crate::values::path::Step;
-use model::{Edit, Piece, TokenKind, Variation, Varying, VaryingToken};
+use model::{Edit, Object, Piece, TokenKind, Variation, Varying, VaryingToken};
 
+use super::elements::Elements;
 use super::spot::At;
 use super::{NO_KEYS, Walk};
 /// Of a list or an object whose elements are others each time.
 const SHORT: &str = "has less than half as many elements";
+
+fn are_made_up(object: &Object) -> bool {
+    object.keys().all(|it| key::is_made_up(it))
+}
 
 impl<'a> Walk<'a> {
     /// Compares two values of a place that varies; false where they are to be compared as others are.
@@ -41,7 +46,13 @@ impl<'a> Walk<'a> {
             (Variation::AtLeast, ..) if kind(b) == kind(c) => self.at_least(b, c),
             (Variation::SameType | Variation::Anything, ..) => self.varied(varying, b, c),
             (Variation::AnyOrder, Value::Array(b), Value::Array(c)) => {
-                self.in_any_order(b, c, at, key);
+                self.in_any_order(&Elements::of_list(b), &Elements::of_list(c), at, key);
+            }
+            (Variation::AnyOrder, Value::Object(of_b), Value::Object(of_c)) => {
+                if !self.has_lost_keys(of_b, of_c, b, c) {
+                    let (b, c) = (Elements::of_object(of_b), Elements::of_object(of_c));
+                    self.in_any_order(&b, &c, at, key);
+                }
             }
             (Variation::Row, Value::Array(b), Value::Array(c)) => self.rows(b, c, at, key),
             (Variation::AnyElements, Value::Array(of_b), Value::Array(of_c)) => {
@@ -64,16 +75,10 @@ impl<'a> Walk<'a> {
                 }
             }
             (Variation::AnyElements, Value::Object(of_b), Value::Object(of_c)) => {
-                let is_made_up = |it: &String| key::is_made_up(it);
-                if of_c.is_empty() && !of_b.is_empty() {
-                    self.never(Edit::BecameEmpty, b, c);
+                if self.has_lost_keys(of_b, of_c, b, c) {
                     return true;
                 }
-                if !of_b.is_empty() && of_b.keys().all(is_made_up) && !of_c.keys().any(is_made_up) {
-                    self.never(NO_KEYS, b, c);
-                    return true;
-                }
-                if of_b.keys().all(is_made_up) && 2 * of_c.len() < of_b.len() {
+                if are_made_up(of_b) && 2 * of_c.len() < of_b.len() {
                     self.watched(Some(Watched::Shown(SHORT)), b, c);
                 }
                 let under = Tree::under(at, "*");
@@ -86,6 +91,21 @@ impl<'a> Walk<'a> {
             }
             _ => self.became(b, c),
         }
+        true
+    }
+
+    /// Notes an object without members, or without any of the kind of keys that it had.
+    fn has_lost_keys(&mut self, of_b: &Object, of_c: &Object, b: &Value, c: &Value) -> bool {
+        let edit = if of_b.is_empty() {
+            return false;
+        } else if of_c.is_empty() {
+            Edit::BecameEmpty
+        } else if are_made_up(of_b) && !of_c.keys().any(|it| key::is_made_up(it)) {
+            NO_KEYS
+        } else {
+            return false;
+        };
+        self.never(edit, b, c);
         true
     }
 
@@ -245,7 +265,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let Value::Object(members) = c else {
-            return self.became(&Value::Object(model::Object::new()), c);
+            return self.became(&Value::Object(Object::new()), c);
         };
         for name in names {
             let under = Tree::under(at, name);
