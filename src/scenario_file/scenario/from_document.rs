@@ -156,7 +156,7 @@ impl Document {
             evaluators,
             evaluation_threshold: given(self.evaluation_threshold.as_ref()).map(|it| it.0),
             source: given(self.source.as_ref())
-                .map(|it| it.source(findings))
+                .map(|it| it.plain(findings))
                 .unwrap_or_default(),
             redaction: self.redaction(secrets),
             scoring: given(self.scoring.as_ref())
