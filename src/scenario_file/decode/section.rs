@@ -68,10 +68,44 @@ pub(in crate::scenario_file) trait Section: Decode {
 ///
 /// A section `=> Name(Traits)` becomes a public type of this name, which has those keys that are used by themselves: each `as` its type there,
 /// and `=` what stands for one that is not given. What follows behind `and` is no key: it is `=` this at first, or the section says what it is
-/// by [`Plain`].
+/// by `Plain`. `with default`, there is one for a section without any key. A section `for Name` becomes the type of this name that there is.
 ///
 /// Of a section that is `served`, the keys `=>` are members of a JSON object of these names.
 macro_rules! section {
+    (
+        $(#[doc = $doc:literal])+
+        $(#[expect($($lint:tt)*)])?
+        $name:ident => $plain:ident $(($($derive:ident),+))?, with default $(, checked by $check:path)? {
+            $( #[doc = $about:literal] $field:ident: $type:ty $(as $used:ty $(= $default:expr)?)?, )*
+        }
+        $(and {
+            $( $(#[doc = $own_about:literal])+ $own:ident: $own_type:ty $(= $initial:expr)?, )*
+        })?
+    ) => {
+        $crate::scenario_file::decode::section::section! {
+            $(#[doc = $doc])+
+            $(#[expect($($lint)*)])?
+            $name => $plain $(($($derive),+))? $(, checked by $check)? {
+                $( #[doc = $about] $field: $type $(as $used $(= $default)?)?, )*
+            }
+            $(and {
+                $( $(#[doc = $own_about])+ $own: $own_type $(= $initial)?, )*
+            })?
+        }
+
+        impl Default for $plain {
+            fn default() -> Self {
+                Self {
+                    $($( $field: $crate::scenario_file::decode::section::default_value!(
+                        $used $(, $default)?
+                    ), )?)*
+                    $($( $own: $crate::scenario_file::decode::section::default_value!(
+                        $own_type $(, $initial)?
+                    ), )*)?
+                }
+            }
+        }
+    };
     (
         $(#[doc = $doc:literal])+
         $(#[expect($($lint:tt)*)])?
@@ -82,19 +116,49 @@ macro_rules! section {
             $( $(#[doc = $own_about:literal])+ $own:ident: $own_type:ty $(= $initial:expr)?, )*
         })?
     ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq $(, $($derive),+)?)]
+        pub struct $plain {
+            $($( #[doc = $about] pub $field: $used, )?)*
+            $($( $(#[doc = $own_about])+ pub $own: $own_type, )*)?
+        }
+
+        $crate::scenario_file::decode::section::section! {
+            $(#[doc = $doc])+
+            $(#[expect($($lint)*)])?
+            $name for $plain $(, checked by $check)? {
+                $( #[doc = $about] $field: $type $(as $used $(= $default)?)?, )*
+            }
+            $(and {
+                $( $own: $own_type $(= $initial)?, )*
+            })?
+        }
+
+        impl $crate::scenario_file::decode::plain::Templates for $plain {
+            fn templates(
+                &mut self,
+                visit: &mut dyn FnMut($crate::scenario_file::decode::plain::Place<'_>),
+            ) {
+                <$name as $crate::scenario_file::decode::plain::Plain<Self>>::places(self, visit);
+            }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $(#[expect($($lint:tt)*)])?
+        $name:ident for $plain:path $(, checked by $check:path)? {
+            $( #[doc = $about:literal] $field:ident: $type:ty $(as $used:ty $(= $default:expr)?)?, )*
+        }
+        $(and {
+            $( $own:ident: $own_type:ty $(= $initial:expr)?, )*
+        })?
+    ) => {
         $crate::scenario_file::decode::section::section! {
             $(#[doc = $doc])+
             $(#[expect($($lint)*)])?
             $name $(, checked by $check)? {
                 $( #[doc = $about] $field: $type, )*
             }
-        }
-
-        $(#[doc = $doc])+
-        #[derive(Debug, Clone, PartialEq $(, $($derive),+)?)]
-        pub struct $plain {
-            $($( #[doc = $about] pub $field: $used, )?)*
-            $($( $(#[doc = $own_about])+ pub $own: $own_type, )*)?
         }
 
         impl $crate::scenario_file::decode::plain::Plain<$plain> for $name {
@@ -119,15 +183,6 @@ macro_rules! section {
                 $($( $crate::scenario_file::decode::section::visit_own!(
                     $name, $own_type, &mut value.$own, visit $(, $initial)?
                 ); )*)?
-            }
-        }
-
-        impl $crate::scenario_file::decode::plain::Templates for $plain {
-            fn templates(
-                &mut self,
-                visit: &mut dyn FnMut($crate::scenario_file::decode::plain::Place<'_>),
-            ) {
-                <$name as $crate::scenario_file::decode::plain::Plain<Self>>::places(self, visit);
             }
         }
     };
@@ -246,6 +301,17 @@ macro_rules! own_value {
     };
 }
 pub(in crate::scenario_file) use own_value;
+
+/// The value of what is not given.
+macro_rules! default_value {
+    ($type:ty) => {
+        <$type>::default()
+    };
+    ($type:ty, $default:expr) => {
+        $default
+    };
+}
+pub(in crate::scenario_file) use default_value;
 
 /// Visits every place of a key's value where `${…}` may stand.
 macro_rules! visit_places {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::scenario_file::agent::ModelAgent;
 use crate::scenario_file::decode::plain::{Place, Templates};
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, SqlQuestion};
 use crate::scenario_file::servers::{Server, Transport};
@@ -83,13 +82,5 @@ impl Templates for Evaluator {
 impl Templates for SqlQuestion {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         self.database.templates(visit);
-    }
-}
-
-impl Templates for ModelAgent {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        self.model.templates(visit);
-        self.base_url.templates(visit);
-        self.extra_headers.templates(visit);
     }
 }

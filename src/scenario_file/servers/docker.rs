@@ -86,11 +86,11 @@ section! {
 
 section! {
     /// How an image is built.
-    BuildFields => Build(Eq), checked by check_build {
+    BuildFields => Build(Eq), with default, checked by check_build {
         /// The folder whose files the build may use, relative to this file.
         context: Template<Word> as PathBuf,
         /// The Dockerfile, relative to the context; `Dockerfile` unless given.
-        dockerfile: Option<Template<Word>> as String = DOCKERFILE.to_owned(),
+        dockerfile: Option<Template<Word>> as String = "Dockerfile".to_owned(),
         /// Values for the Dockerfile's `ARG`s.
         args: Option<Named<Template>> as Vec<(String, String)> = Vec::new(),
         /// Commands that make what the build needs, each a program with its arguments; run in order, and again when `inputs` have changed.
@@ -179,19 +179,12 @@ impl Plain<Image> for ContainerSection {
     }
 }
 
-/// The Dockerfile of a build that names none.
-const DOCKERFILE: &str = "Dockerfile";
-
 impl Plain<Build> for BuildSection {
     fn plain(&self, findings: &Findings) -> Build {
         match self {
             Self::Context(context) => Build {
                 context: context.plain(findings),
-                dockerfile: DOCKERFILE.to_owned(),
-                args: Vec::new(),
-                labels: Vec::new(),
-                prepare: None,
-                state: None,
+                ..Build::default()
             },
             Self::Fields(fields) => fields.plain(findings),
         }
