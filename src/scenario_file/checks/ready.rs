@@ -35,7 +35,7 @@ impl Document {
         let around = Around {
             servers,
             mocks: mocks
-                .map(|(name, it)| (name.as_str(), it.server()))
+                .map(|(name, it)| (name.as_str(), it.plain(findings)))
                 .collect(),
             rules: given(self.scoring.as_ref())
                 .map(|it| it.plain(findings))

@@ -73,7 +73,6 @@ impl Document {
             limits.check(agent.as_ref(), findings);
         }
         let turns = self.turns(findings);
-        let interactions = given(self.mcp_interactions.as_ref());
         let expected = given(self.expected_trajectory.as_ref());
         let criteria = given(self.success_criteria.as_ref());
         // A catalogue that is waited for is waited for besides.
@@ -114,13 +113,7 @@ impl Document {
             servers,
             usual_servers: usual.map(|it| it.path),
             upstreams,
-            interactions: Arc::new(
-                interactions
-                    .into_iter()
-                    .flat_map(|it| &it.0)
-                    .map(|(name, it)| (name.value.clone(), it.server()))
-                    .collect(),
-            ),
+            interactions: Arc::new(given_or_default(self.mcp_interactions.as_ref(), findings)),
             containers: (self.container_sections().into_iter())
                 .filter_map(|(name, it)| it.container(name, findings))
                 .collect(),
