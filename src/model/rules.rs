@@ -151,8 +151,8 @@ pub enum Gate {
 pub struct Slower {
     /// How many times as long it must take.
     pub factor: f64,
-    /// How many milliseconds longer it must take, too.
-    pub floor_ms: f64,
+    /// How much longer it must take, too.
+    pub floor: Duration,
     pub gate: Gate,
 }
 
@@ -160,7 +160,7 @@ impl Default for Slower {
     fn default() -> Self {
         Self {
             factor: 3.0,
-            floor_ms: 250.0,
+            floor: Duration::from_millis(250),
             gate: Gate::Warn,
         }
     }

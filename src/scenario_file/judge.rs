@@ -216,21 +216,28 @@ type CheckDocument = (HeadKeys, StandardKeys);
 
 section! {
     /// A run whose verdict is known: one that was stored, or what was said and done in it.
-    ExampleSection, checked by check_example {
+    ExampleSection => JudgeExample, checked by check_example {
         /// What it is called; its number unless given.
-        name: Option<Word>,
+        name: Option<Word> as String = String::new(),
         /// Whether the run should pass.
-        passed: bool,
+        passed: bool as bool,
         /// A stored trajectory, relative to this file.
         trajectory: Option<At<Word>>,
         /// What the user said: a text or several.
-        prompt: Option<PromptSection>,
+        prompt: Option<PromptSection> as Vec<String> = Vec::new(),
         /// The tools that were expected to be called, in order; an empty list expects none.
-        expected_tools: Option<Vec<Word>>,
+        expected_tools: Option<Vec<Word>> as Option<Vec<String>>,
         /// The calls, in order.
-        calls: Option<At<Vec<ExampleCallSection>>>,
+        calls: Option<At<Vec<ExampleCallSection>>> as Vec<ExampleCall> = Vec::new(),
         /// The agent's last words.
-        final_text: Option<Word>,
+        final_text: Option<Word> as Option<String>,
+    } and {
+        /// The stored trajectory that it is; `None` where all of it stands here.
+        trajectory: Option<PathBuf> = None,
+        /// The line that begins it.
+        line: usize = 0,
+        /// Where the trajectory is named, or else where the example begins.
+        at: Place = Place { line: 0, column: 0 },
     }
 }
 
@@ -265,25 +272,6 @@ pub struct JudgeExamples {
     pub judge: Option<LoadedJudge>,
     pub asked: LlmJudge,
     pub examples: Vec<JudgeExample>,
-}
-
-/// A run whose verdict is known.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JudgeExample {
-    pub name: String,
-    /// The line that begins it.
-    pub line: usize,
-    /// Whether it should pass.
-    pub passed: bool,
-    /// The stored trajectory that it is; `None` where all of it stands here.
-    pub trajectory: Option<PathBuf>,
-    /// Where that is named, or else where the example begins.
-    pub at: Place,
-    pub prompt: Vec<String>,
-    /// `None` where nobody says.
-    pub expected_tools: Option<Vec<String>>,
-    pub calls: Vec<ExampleCall>,
-    pub final_text: Option<String>,
 }
 
 /// Reads labelled examples.
@@ -368,29 +356,29 @@ fn check_example(example: &ExampleSection, at: Mark, findings: &mut Findings) {
     }
 }
 
+impl Plain<Vec<String>> for PromptSection {
+    fn plain(&self, findings: &Findings) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text.plain(findings)],
+            Self::Several(list) => list.plain(findings),
+        }
+    }
+}
+
 impl ExampleSection {
     fn example(&self, number: usize, at: Mark, findings: &Findings) -> JudgeExample {
-        let name = self.name.as_ref();
-        let prompt = match &self.prompt {
-            None => Vec::new(),
-            Some(PromptSection::One(text)) => vec![text.plain(findings)],
-            Some(PromptSection::Several(list)) => list.plain(findings),
-        };
+        let name: Option<String> = self.name.plain(findings);
         let file = self.trajectory.as_ref();
         let place = file.map_or(at, |it| it.at);
         JudgeExample {
-            name: name.map_or_else(|| format!("example {number}"), |it| it.0.clone()),
-            line: at.line,
-            passed: self.passed,
+            name: name.unwrap_or_else(|| format!("example {number}")),
             trajectory: file.map(|it| findings.folder(it.at).join(&it.0)),
+            line: at.line,
             at: Place {
                 line: place.line,
                 column: place.column,
             },
-            prompt,
-            expected_tools: self.expected_tools.plain(findings),
-            calls: self.calls.plain(findings).unwrap_or_default(),
-            final_text: self.final_text.plain(findings),
+            ..self.plain(findings)
         }
     }
 }

@@ -8,7 +8,9 @@ use schemars::json_schema;
 use serde_json::Value;
 
 use crate::scenario_file::decode::values::{Fraction, Times, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section, wrong_kind};
+use crate::scenario_file::decode::{
+    At, Decode, NO_HINT, choice, held, schema, section, wrong_kind,
+};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
@@ -147,35 +149,38 @@ pub(super) fn refuse_foreign(document: &Node, known: &[&str], findings: &mut Fin
 
 section! {
     /// What must come of a measurement.
-    GatesSection {
+    GatesSection => SearchGates(Default) {
         /// Of a search: how much lower than the baseline's recall@5 may be; what the baseline says, else 0.05, unless given.
-        tolerance: Option<At<Fraction>>,
+        tolerance: Option<At<Fraction>> as Option<f64>,
         /// Of a search: how many queries may have a lower recall@5 than in the baseline; any number unless given.
-        max_lost: Option<At<Times>>,
+        max_lost: Option<At<Times>> as Option<usize>,
         /// Of a search: queries that may be lost, each with `id`, `reason` and `until`, the last day on which it may; or a file with such a list. Needs `max_lost`.
         allow_lost: Option<At<Allowance>>,
         /// Of a search: whether to measure although the live catalogue differs from the corpus; false unless given.
-        allow_drift: Option<At<bool>>,
+        allow_drift: Option<At<bool>> as bool = false,
         /// Of a search, what recall@5 must be at least, whatever it was before; of scanners, the least of what is malicious that must be flagged, 0.80 unless given.
-        recall_floor: Option<At<Fraction>>,
+        recall_floor: Option<At<Fraction>> as Option<f64>,
         /// Of scanners: the most of what is benign that may be flagged; 0.10 unless given.
         fpr_ceiling: Option<At<Fraction>>,
         /// Of scanners: how many scans of each may end without a verdict; none unless given.
         allow_errors: Option<At<Times>>,
         /// Of scanners: the share of malicious tools for which the precision is reported, too. It gates nothing.
         prevalence: Option<At<Fraction>>,
+    } and {
+        /// The queries that may be lost.
+        allow_lost: Vec<AllowedLoss> = Vec::new(),
     }
 }
 
 section! {
     /// A query that may be lost until a day.
-    AllowedSection {
+    AllowedSection => AllowedLoss(Eq) {
         /// The query's id.
-        id: Word,
+        id: Word as String,
         /// Why it may.
-        reason: Word,
+        reason: Word as String,
         /// The last day on which it may: `2026-12-31`.
-        until: Day,
+        until: Day as Date,
     }
 }
 
@@ -262,6 +267,8 @@ impl Decode for Files {
     }
 }
 
+held!(Day as Date);
+
 schema!(Day, {"type": "string", "format": "date"});
 schema!(Allowance, |generator| {
     let listed = generator.subschema_for::<Vec<AllowedSection>>();
@@ -304,29 +311,6 @@ pub struct Retrieval {
     pub gates: SearchGates,
     /// The file that the figures are held against; `None` for what was accepted of the scenario.
     pub baseline: Option<PathBuf>,
-}
-
-/// What must hold of a search.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SearchGates {
-    /// How much lower than the baseline's recall@5 may be; else what the baseline says, else 0.05.
-    pub tolerance: Option<f64>,
-    /// What recall@5 must be at least, whatever it was before.
-    pub recall_floor: Option<f64>,
-    /// How many queries may have a lower recall@5 than in the baseline.
-    pub max_lost: Option<usize>,
-    pub allow_lost: Vec<AllowedLoss>,
-    /// Whether it is measured although the live catalogue differs from the corpus.
-    pub allow_drift: bool,
-}
-
-/// A query that may be lost until a day.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AllowedLoss {
-    pub id: String,
-    pub reason: String,
-    /// The last day on which it may.
-    pub until: Date,
 }
 
 /// What scanners said.

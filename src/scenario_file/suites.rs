@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::model::{Place, Trouble};
 use crate::scenario_file::decode::values::{Amount, Count, Fraction, Timeout, Wait, Word};
 use crate::scenario_file::decode::{
-    At, Decode, Field, NO_HINT, Named, Plain as _, choose, schema, section,
+    At, Decode, Field, NO_HINT, Named, Plain as _, choose, held, schema, section,
 };
-use crate::scenario_file::file::document::given;
+use crate::scenario_file::file::document::{given, given_or_default};
 use crate::scenario_file::servers::Hook;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
@@ -58,37 +58,43 @@ section! {
 
 section! {
     /// What is run again that could not be run or judged.
-    RetriesSection {
+    RetriesSection => Retries(Eq) {
         /// What must have been the problem.
-        on: At<Vec<TroubleWord>>,
+        on: At<Vec<TroubleWord>> as Vec<Trouble>,
         /// How often at most, after the first time; once unless given.
         times: Option<At<Count>>,
         /// How long to wait before the first of them; each further one waits twice as long as the one before. 1s unless given.
-        backoff: Option<Wait>,
+        backoff: Option<Wait> as Duration = BACKOFF,
+    } and {
+        /// How often at most, after the first time.
+        times: u16 = 1,
     }
 }
 
 section! {
     /// A scenario that runs, is reported, and decides nothing until a day.
-    QuarantineSection {
+    QuarantineSection => Quarantined(Eq) {
         /// The id or the name of the scenario.
-        name: At<Word>,
+        name: At<Word> as String,
         /// Why it decides nothing, for those who read the report.
-        reason: Word,
+        reason: Word as String,
         /// The last day, such as 2026-12-31; from the next one on, in UTC, the scenario decides again.
-        until: At<Day>,
+        until: At<Day> as Date,
+    } and {
+        /// The line of the file that says so.
+        line: usize = 0,
     }
 }
 
 section! {
     /// What all scenarios together must come to. A bound that is just reached is kept.
-    GatesSection {
+    GatesSection for Bounds {
         /// The lowest share of scenarios that passes, 0 to 1. Without it, all must.
-        min_pass_rate: Option<Fraction>,
+        min_pass_rate: Option<Fraction> as Option<f64>,
         /// What all requests to models may cost together, in the currency of the scenarios' prices.
-        max_cost: Option<Amount>,
+        max_cost: Option<Amount> as Option<f64>,
         /// How long all of it may take, from the first scenario to the last.
-        max_duration: Option<Timeout>,
+        max_duration: Option<Timeout> as Option<Duration>,
         /// The same for the scenarios with a tag.
         tags: Option<Named<BoundsSection>>,
     }
@@ -103,16 +109,6 @@ section! {
         max_cost: Option<Amount> as Option<f64>,
         /// How long they may take, one after another.
         max_duration: Option<Timeout> as Option<Duration>,
-    }
-}
-
-impl GatesSection {
-    fn bounds(&self) -> Bounds {
-        Bounds {
-            min_pass_rate: self.min_pass_rate.map(|it| it.0),
-            max_cost: self.max_cost.map(|it| it.0),
-            max_duration: self.max_duration.map(|it| it.0),
-        }
     }
 }
 
@@ -137,6 +133,8 @@ impl Decode for TroubleWord {
     }
 }
 
+held!(TroubleWord as Trouble);
+
 schema!(TroubleWord, {"type": "string", "enum": TROUBLES});
 
 /// A day, such as 2026-12-31.
@@ -157,6 +155,8 @@ impl Decode for Day {
     }
 }
 
+held!(Day as Date);
+
 schema!(Day, {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"});
 
 /// The id of a scenario, or a pattern of ids.
@@ -173,6 +173,8 @@ impl Decode for IdPattern {
         Some(Self(text))
     }
 }
+
+held!(IdPattern as String);
 
 schema!(IdPattern, {"type": "string", "pattern": r"\S"});
 
@@ -292,12 +294,7 @@ fn empty(found: &SuiteFound) -> SuiteFile {
 }
 
 fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Findings) -> SuiteFile {
-    let order = given(section.order.as_ref()).into_iter().flatten();
     let tags = given(section.tags.as_ref());
-    let words = |of: Option<&Vec<_>>| -> Vec<String> {
-        let words = of.into_iter().flatten();
-        words.map(|it: &At<Word>| it.value.0.clone()).collect()
-    };
     let retries = given(section.retries.as_ref());
     if let Some(retries) = retries.filter(|it| it.on.value.is_empty()) {
         let message = "names nothing that is run again";
@@ -305,44 +302,43 @@ fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Finding
         findings.error(retries.on.mark(), message, Some(hint));
     }
     let retries = retries.map(|it| Retries {
-        on: it.on.value.iter().map(|it| it.0).collect(),
         times: it
             .times
             .as_ref()
             .and_then(|it| up_to(it, MOST_RETRIES, findings))
             .unwrap_or(1),
-        backoff: it.backoff.map_or(BACKOFF, |it| it.0),
+        ..it.plain(findings)
     });
     let jobs = given(section.jobs.as_ref());
     let quarantine = given(section.quarantine.as_ref()).into_iter().flatten();
     let gates = given(section.gates.as_ref());
-    let tag_gates = gates.and_then(|it| it.tags.as_ref()).into_iter();
     SuiteFile {
-        description: given(section.description.as_ref()).cloned(),
-        order: order.map(|it| it.value.0.clone()).collect(),
-        tags_in: words(tags.and_then(|it| it.r#in.as_ref())),
-        tags_out: words(tags.and_then(|it| it.out.as_ref())),
+        description: given(section.description.as_ref()).plain(findings),
+        order: given_or_default(section.order.as_ref(), findings),
+        tags_in: tags
+            .and_then(|it| it.r#in.plain(findings))
+            .unwrap_or_default(),
+        tags_out: tags
+            .and_then(|it| it.out.plain(findings))
+            .unwrap_or_default(),
         jobs: jobs.and_then(|it| up_to(it, MOST_JOBS, findings)),
         fail_fast: given(section.fail_fast.as_ref()).copied().unwrap_or(false),
         retries,
         around: Around {
-            setup: hooks(given(section.setup.as_ref()), findings),
-            teardown: hooks(given(section.teardown.as_ref()), findings),
+            setup: given_or_default(section.setup.as_ref(), findings),
+            teardown: given_or_default(section.teardown.as_ref(), findings),
         },
         quarantine: quarantine
             .map(|it| Quarantined {
-                name: it.name.value.0.clone(),
-                reason: it.reason.0.clone(),
-                until: it.until.value.0,
                 line: it.name.mark().line,
+                ..it.plain(findings)
             })
             .collect(),
         gates: Gates {
-            all: gates.map(GatesSection::bounds).unwrap_or_default(),
-            tags: tag_gates
-                .flat_map(|it| &it.0)
-                .map(|(name, it)| (name.value.clone(), it.plain(findings)))
-                .collect(),
+            all: gates.plain(findings).unwrap_or_default(),
+            tags: gates
+                .and_then(|it| it.tags.plain(findings))
+                .unwrap_or_default(),
         },
         said: said(section),
         ..empty(found)
@@ -383,11 +379,6 @@ fn said(section: &SuiteSection) -> Vec<Said> {
         add(SaidBelow::Until, &it.until.value.0.to_string(), it.until.at);
     }
     said
-}
-
-fn hooks(sections: Option<&Vec<HookSection>>, findings: &mut Findings) -> Vec<Hook> {
-    let sections = sections.into_iter().flatten();
-    sections.map(|it| it.plain(findings)).collect()
 }
 
 /// The JSON Schema (draft 2020-12) of a suite file, made from the types it is read into.
@@ -450,28 +441,6 @@ pub enum SaidBelow {
 pub struct Around {
     pub setup: Vec<Hook>,
     pub teardown: Vec<Hook>,
-}
-
-/// What is run again that could not be run or judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retries {
-    pub on: Vec<Trouble>,
-    /// How often at most, after the first time.
-    pub times: u16,
-    /// How long to wait before the first of them; each further one waits twice as long as the one before.
-    pub backoff: Duration,
-}
-
-/// A scenario that runs and decides nothing, until a day.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quarantined {
-    /// The id or the name of the scenario.
-    pub name: String,
-    pub reason: String,
-    /// The last day, in UTC.
-    pub until: Date,
-    /// The line of the file that says so.
-    pub line: usize,
 }
 
 /// What all scenarios together must come to.

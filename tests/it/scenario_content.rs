@@ -238,7 +238,7 @@ fn every_key_of_scoring_arrives() {
     );
     assert_eq!(rules.ignore, ["/content/*/id"]);
     assert!((rules.slower.factor - 2.0).abs() < 1e-12);
-    assert!((rules.slower.floor_ms - 100.0).abs() < 1e-9);
+    assert_eq!(rules.slower.floor, Duration::from_millis(100));
     assert_eq!(rules.slower.gate, Gate::Fail);
     assert!((rules.tokens.factor - 1.5).abs() < 1e-12);
     assert_eq!(rules.tokens.floor, 10);
@@ -448,7 +448,7 @@ fn the_nearest_defaults_win_and_lists_replace() {
     assert!((x.scoring.threshold - 0.3).abs() < 1e-12);
     assert_eq!(x.scoring.drift, Gate::Fail);
     assert!((x.scoring.slower.factor - 8.0).abs() < 1e-12);
-    assert!((x.scoring.slower.floor_ms - 1000.0).abs() < 1e-9);
+    assert_eq!(x.scoring.slower.floor, Duration::from_secs(1));
     assert!((y.scoring.threshold - 0.1).abs() < 1e-12);
     let home = folder.path().join("scenarios");
     // Paths are relative to the file that holds them, be it the scenario or its defaults.

@@ -12,7 +12,7 @@ use crate::model::usage::Price;
 use crate::scenario_file::decode::template::{Given, Template};
 use crate::scenario_file::decode::values::{Amount, Count, Timeout, Word, number};
 use crate::scenario_file::decode::{
-    At, Decode, Field, NO_HINT, Named, Plain, choice, choose, only_entry, schema, section,
+    At, Decode, Field, NO_HINT, Named, Plain, choice, choose, held, only_entry, schema, section,
 };
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -43,33 +43,40 @@ section! {
 
 section! {
     /// What is said of an agent with a model.
-    ModelKeys, checked by check {
+    ModelKeys => ModelAgent, with default, checked by check {
         /// The model, as its API names it. `${NAME}` is an environment variable, here and in `base_url` and `extra_headers`.
-        model: Field<Template<Word>>,
+        model: Field<Template<Word>> as String,
         /// Where the API is, with or without `/v1`; the vendor's own address unless given.
-        base_url: Option<Template<Word>>,
+        base_url: Option<Template<Word>> as Option<String>,
         /// The environment variable that holds the key: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` unless given, and none where `base_url` is not the vendor's.
-        api_key_env: Option<Word>,
+        api_key_env: Option<Word> as Option<String>,
         /// The system prompt.
-        system: Option<String>,
+        system: Option<String> as Option<String>,
         /// How much chance the model is allowed; 0 unless given. With `null` none is sent, for models that take none.
-        temperature: Option<TemperatureSection>,
+        temperature: Option<TemperatureSection> as Temperature = Temperature::default(),
         /// How many tokens one answer of the model may have.
-        max_tokens: Option<Count>,
+        max_tokens: Option<Count> as Option<u32>,
         /// How many requests to the model there may be; 50 unless given.
-        max_steps: Option<Count>,
+        max_steps: Option<Count> as u32 = MAX_STEPS,
         /// How long the model may take for one answer; 120s unless given.
-        timeout: Option<Timeout>,
+        timeout: Option<Timeout> as Duration = TIMEOUT,
         /// How long one tool call may take; overrides that of the scenario.
-        tool_timeout: Option<Timeout>,
+        tool_timeout: Option<Timeout> as Option<Duration>,
         /// How many characters of a tool's answer the model is shown; all unless given.
-        max_result_chars: Option<Count>,
+        max_result_chars: Option<Count> as Option<usize>,
         /// Headers sent with every request to the model.
-        extra_headers: Option<Named<Given>>,
+        extra_headers: Option<Named<Given>> as Vec<(String, String)> = Vec::new(),
         /// Members added to the body of every request to the model, in place of those of the same name; `null` takes one out.
-        extra_body: Option<At<Object>>,
+        extra_body: Option<At<Object>> as Object = Object::new(),
         /// What the model costs.
-        price: Option<PriceSection>,
+        price: Option<PriceSection> as Option<Price>,
+    } and {
+        /// The API that is spoken.
+        api: ModelApi = ModelApi::Anthropic,
+        /// The key itself, where whoever asks has brought it along; no file holds one.
+        api_key: Option<ApiKey> = None,
+        /// Whether the model has to call tools.
+        tool_choice: Option<ToolChoice> = None,
     }
 }
 
@@ -95,38 +102,26 @@ impl ModelKeys {
         tool_choice: Option<&ToolChoiceKeys>,
         findings: &Findings,
     ) -> Option<ModelAgent> {
-        let defaults = ModelAgent::new(api, &self.model.given()?.0);
-        let tool_choice = tool_choice.and_then(|it| it.tool_choice.as_ref());
+        self.model.given()?;
         Some(ModelAgent {
-            base_url: self.base_url.plain(findings),
-            api_key_env: self.api_key_env.plain(findings),
-            system: self.system.clone(),
-            temperature: self.temperature.map_or(defaults.temperature, |it| it.0),
-            max_tokens: self.max_tokens.plain(findings),
-            max_steps: self.max_steps.map_or(defaults.max_steps, |it| it.0),
-            tool_choice: tool_choice.map(|it| it.0.clone()),
-            timeout: self.timeout.map_or(defaults.timeout, |it| it.0),
-            tool_timeout: self.tool_timeout.plain(findings),
-            max_result_chars: self.max_result_chars.plain(findings),
-            extra_headers: self.extra_headers.plain(findings).unwrap_or_default(),
-            extra_body: self.extra_body.plain(findings).unwrap_or_default(),
-            price: self.price.plain(findings),
-            ..defaults
+            api,
+            tool_choice: tool_choice.and_then(|it| it.tool_choice.plain(findings)),
+            ..self.plain(findings)
         })
     }
 }
 
 section! {
     /// What a million tokens cost, in a currency of your choice.
-    PriceSection {
+    PriceSection for Price {
         /// Of what the model is sent.
-        input: Amount,
+        input: Amount as f64,
         /// Of what the model says.
-        output: Amount,
+        output: Amount as f64,
         /// Of what the model is sent and reads from a cache; as `input` unless given.
-        cache_read: Option<Amount>,
+        cache_read: Option<Amount> as Option<f64>,
         /// Of what the model is sent and writes to a cache; as `input` unless given.
-        cache_write: Option<Amount>,
+        cache_write: Option<Amount> as Option<f64>,
     }
 }
 
@@ -145,6 +140,11 @@ impl Decode for TemperatureSection {
         Some(Self(Temperature::Unset))
     }
 }
+
+held!(
+    TemperatureSection as Temperature,
+    ToolChoiceSection as ToolChoice
+);
 
 schema!(TemperatureSection, {"type": ["number", "null"], "minimum": 0, "maximum": 2});
 
@@ -180,50 +180,6 @@ schema!(ToolChoiceSection as "ToolChoice", {
         },
     ],
 });
-
-impl Plain<Price> for PriceSection {
-    fn plain(&self, findings: &Findings) -> Price {
-        Price {
-            input: self.input.plain(findings),
-            output: self.output.plain(findings),
-            cache_read: self.cache_read.plain(findings),
-            cache_write: self.cache_write.plain(findings),
-        }
-    }
-}
-
-/// How a model is reached and asked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ModelAgent {
-    pub api: ModelApi,
-    /// The model's name, as the API knows it.
-    pub model: String,
-    /// Where the API is, with or without `/v1`; the vendor's own address unless given.
-    pub base_url: Option<String>,
-    /// The key itself, where whoever asks has brought it along; no file holds one.
-    pub api_key: Option<ApiKey>,
-    /// The environment variable that holds the key; the vendor's usual one at the vendor's own address, none elsewhere.
-    pub api_key_env: Option<String>,
-    /// The system prompt.
-    pub system: Option<String>,
-    pub temperature: Temperature,
-    /// The most tokens one answer of the model may have.
-    pub max_tokens: Option<u32>,
-    /// The most requests a run may make.
-    pub max_steps: u32,
-    pub tool_choice: Option<ToolChoice>,
-    /// For the answer to one request.
-    pub timeout: Duration,
-    /// For the answer to one tool call, in place of the scenario's.
-    pub tool_timeout: Option<Duration>,
-    /// How many characters of a tool's answer the model is shown; all unless given. The record keeps all.
-    pub max_result_chars: Option<usize>,
-    /// Headers sent along, with `${…}` not yet filled in.
-    pub extra_headers: Vec<(String, String)>,
-    /// Members that are added to the body of each request, or replace those there.
-    pub extra_body: Object,
-    pub price: Option<Price>,
-}
 
 /// A key for an API. It is held in memory alone, and shown nowhere.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -327,20 +283,7 @@ impl ModelAgent {
         Self {
             api,
             model: model.to_owned(),
-            base_url: None,
-            api_key: None,
-            api_key_env: None,
-            system: None,
-            temperature: Temperature::default(),
-            max_tokens: None,
-            max_steps: MAX_STEPS,
-            tool_choice: None,
-            timeout: TIMEOUT,
-            tool_timeout: None,
-            max_result_chars: None,
-            extra_headers: Vec::new(),
-            extra_body: Object::new(),
-            price: None,
+            ..Self::default()
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::scenario_file::decode::plain::any_text;
 use crate::scenario_file::decode::template::{self, CommandLine, Given, Template};
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, Plain, choice, schema, section, shapes,
+    At, Decode, NO_HINT, Named, Plain, choice, held, schema, section, shapes,
 };
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
@@ -193,11 +193,11 @@ section! {
 
 section! {
     /// A place in an earlier answer.
-    SourceSection {
+    SourceSection for Source {
         /// The number of the call that was answered.
-        call: At<Count>,
+        call: At<Count> as usize,
         /// JSON pointer into its structured content or its text as JSON: `/id`; or a path into the answer, as reports have it: `/content/0/text`.
-        path: At<Pointer>,
+        path: At<Pointer> as String,
     }
 }
 
@@ -219,6 +219,8 @@ impl Decode for Pointer {
         Some(Self(path))
     }
 }
+
+held!(Pointer as String);
 
 schema!(Pointer, {"type": "string", "pattern": "^/"});
 
@@ -274,7 +276,7 @@ pub(in crate::scenario_file) fn replaying(
     let mut seen = HashSet::new();
     let mut rules = Vec::new();
     for binding in bindings {
-        let rule = binding.rule(findings.place(binding.call.at));
+        let rule = binding.rule(findings);
         if !seen.insert((
             rule.call,
             rule.path.clone(),
@@ -296,20 +298,16 @@ pub(in crate::scenario_file) fn replaying(
 }
 
 impl BindingSection {
-    fn rule(&self, place: String) -> BindingRule {
-        let number = |it: &At<Count>| usize::try_from(it.value.0).unwrap_or(usize::MAX);
+    fn rule(&self, findings: &Findings) -> BindingRule {
         BindingRule {
-            call: number(&self.call),
-            path: self.path.value.0.clone(),
+            call: self.call.plain(findings),
+            path: self.path.plain(findings),
             from: match &self.from {
                 From::Recorded(_) => None,
-                From::Answer(source) => Some(Source {
-                    call: number(&source.call),
-                    path: source.path.value.0.clone(),
-                }),
+                From::Answer(source) => Some(source.plain(findings)),
             },
             value: self.value.clone(),
-            place,
+            place: findings.place(self.call.at),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::model::Role;
 use crate::scenario_file::agent::{Agent, CommandFormat};
-use crate::scenario_file::decode::At;
+use crate::scenario_file::decode::{At, Plain as _};
 use crate::scenario_file::evaluators::{
     Evaluator, EvaluatorKind, EvaluatorSection, FileRoot, SchemaSource, TextSource,
 };
@@ -88,7 +88,10 @@ impl Document {
                 }
                 let own = (sections.iter())
                     .filter(|(it, _)| it.unwrap_or(ONLY_CONTAINER) == name.as_str());
-                let mounts: Vec<Mount> = own.flat_map(|(_, it)| it.mounts(findings)).collect();
+                let mounts: Vec<Mount> = own
+                    .filter_map(|(_, it)| it.mounts.plain(findings))
+                    .flatten()
+                    .collect();
                 if let Some(place) = place_in_memory(Path::new(&it.written), &mounts) {
                     let message =
                         format!("{} is in {}: {UNSEEN}", quoted(&it.written), quoted(&place));

@@ -6,7 +6,6 @@ use crate::model::rules::Rules;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Plain as _};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
-use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::mock::DeclaredServer;
 use crate::scenario_file::servers::ready::{ReadyCallSection, ReadySection};
 use crate::scenario_file::servers::{Server, Transport};
@@ -36,10 +35,10 @@ impl Document {
         let around = Around {
             servers,
             mocks: mocks
-                .map(|(name, it)| (name.as_str(), it.server()))
+                .map(|(name, it)| (name.as_str(), it.plain(findings)))
                 .collect(),
             rules: given(self.scoring.as_ref())
-                .map(ScoringSection::rules)
+                .map(|it| it.plain(findings))
                 .unwrap_or_default(),
         };
         if let Some(ready) = given(self.ready.as_ref()) {

@@ -218,9 +218,27 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
     }
 }
 
+impl<T, S: Plain<T>> Plain<T> for &S {
+    fn plain(&self, findings: &Findings) -> T {
+        (**self).plain(findings)
+    }
+}
+
 impl<T, S: Plain<T>> Plain<T> for At<S> {
     fn plain(&self, findings: &Findings) -> T {
         self.value.plain(findings)
+    }
+
+    fn places(value: &mut T, visit: &mut dyn FnMut(Place<'_>)) {
+        S::places(value, visit);
+    }
+}
+
+/// Where it is wrong, which was said, nothing comes of its section.
+impl<T: Default, S: Plain<T>> Plain<T> for Field<S> {
+    fn plain(&self, findings: &Findings) -> T {
+        let given = self.given().map(|it| it.plain(findings));
+        given.unwrap_or_default()
     }
 
     fn places(value: &mut T, visit: &mut dyn FnMut(Place<'_>)) {

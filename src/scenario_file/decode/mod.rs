@@ -21,5 +21,5 @@ pub(in crate::scenario_file) use self::holders::{At, Field, Named};
 pub(in crate::scenario_file) use self::plain::Plain;
 pub(in crate::scenario_file) use self::section::{Decode, NO_HINT, section, wrong_kind};
 pub(in crate::scenario_file) use self::served::Served;
-pub(in crate::scenario_file) use self::values::schema;
+pub(in crate::scenario_file) use self::values::{held, schema};
 pub(in crate::scenario_file) use self::words::{choice, choose, one_key, only_entry, shapes};

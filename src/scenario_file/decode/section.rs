@@ -66,49 +66,72 @@ pub(in crate::scenario_file) trait Section: Decode {
 /// The doc comments become the descriptions in the JSON Schema. `checked by` names a function that is called with every
 /// section read, to say what is wrong beyond single keys.
 ///
-/// A section `=> Name(Traits)` becomes a public type of this name, which has the same keys as they are used: each `as` its type there, unless
-/// that is the same, and `=` what stands for one that is not given.
+/// A section `=> Name(Traits)` becomes a public type of this name, which has those keys that are used by themselves: each `as` its type there,
+/// and `=` what stands for one that is not given. What follows behind `and` is no key: it is `=` this at first, or the section says what it is
+/// by `Plain`. `with default`, there is one for a section without any key. A section `for Name` becomes the type of this name that there is.
 ///
 /// Of a section that is `served`, the keys `=>` are members of a JSON object of these names.
 macro_rules! section {
     (
         $(#[doc = $doc:literal])+
         $(#[expect($($lint:tt)*)])?
-        $name:ident => $plain:ident $(($($derive:ident),+))? $(, checked by $check:path)? {
-            $( $(#[$field_attr:meta])+ $field:ident: $type:ty $(as $used:ty)? $(= $default:expr)?, )*
+        $name:ident => $plain:ident $(($($derive:ident),+))?, with default $(, checked by $check:path)? {
+            $( #[doc = $about:literal] $field:ident: $type:ty $(as $used:ty $(= $default:expr)?)?, )*
         }
+        $(and {
+            $( $(#[doc = $own_about:literal])+ $own:ident: $own_type:ty $(= $initial:expr)?, )*
+        })?
     ) => {
         $crate::scenario_file::decode::section::section! {
             $(#[doc = $doc])+
             $(#[expect($($lint)*)])?
-            $name $(, checked by $check)? {
-                $( $(#[$field_attr])+ $field: $type, )*
+            $name => $plain $(($($derive),+))? $(, checked by $check)? {
+                $( #[doc = $about] $field: $type $(as $used $(= $default)?)?, )*
             }
+            $(and {
+                $( $(#[doc = $own_about])+ $own: $own_type $(= $initial)?, )*
+            })?
         }
 
+        impl Default for $plain {
+            fn default() -> Self {
+                Self {
+                    $($( $field: $crate::scenario_file::decode::section::default_value!(
+                        $used $(, $default)?
+                    ), )?)*
+                    $($( $own: $crate::scenario_file::decode::section::default_value!(
+                        $own_type $(, $initial)?
+                    ), )*)?
+                }
+            }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $(#[expect($($lint:tt)*)])?
+        $name:ident => $plain:ident $(($($derive:ident),+))? $(, checked by $check:path)? {
+            $( #[doc = $about:literal] $field:ident: $type:ty $(as $used:ty $(= $default:expr)?)?, )*
+        }
+        $(and {
+            $( $(#[doc = $own_about:literal])+ $own:ident: $own_type:ty $(= $initial:expr)?, )*
+        })?
+    ) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, PartialEq $(, $($derive),+)?)]
         pub struct $plain {
-            $( $(#[$field_attr])+ pub $field: $crate::scenario_file::decode::section::used_type!($type $(as $used)?), )*
+            $($( #[doc = $about] pub $field: $used, )?)*
+            $($( $(#[doc = $own_about])+ pub $own: $own_type, )*)?
         }
 
-        impl $crate::scenario_file::decode::plain::Plain<$plain> for $name {
-            fn plain(&self, findings: &$crate::scenario_file::yaml::source::Findings) -> $plain {
-                $plain {
-                    $( $field: $crate::scenario_file::decode::section::plain_value!(
-                        &self.$field, findings $(, $default)?
-                    ), )*
-                }
+        $crate::scenario_file::decode::section::section! {
+            $(#[doc = $doc])+
+            $(#[expect($($lint)*)])?
+            $name for $plain $(, checked by $check)? {
+                $( #[doc = $about] $field: $type $(as $used $(= $default)?)?, )*
             }
-
-            fn places(
-                value: &mut $plain,
-                visit: &mut dyn FnMut($crate::scenario_file::decode::plain::Place<'_>),
-            ) {
-                $( $crate::scenario_file::decode::section::visit_places!(
-                    $type, $crate::scenario_file::decode::section::used_type!($type $(as $used)?), &mut value.$field, visit $(, $default)?
-                ); )*
-            }
+            $(and {
+                $( $own: $own_type $(= $initial)?, )*
+            })?
         }
 
         impl $crate::scenario_file::decode::plain::Templates for $plain {
@@ -117,6 +140,49 @@ macro_rules! section {
                 visit: &mut dyn FnMut($crate::scenario_file::decode::plain::Place<'_>),
             ) {
                 <$name as $crate::scenario_file::decode::plain::Plain<Self>>::places(self, visit);
+            }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $(#[expect($($lint:tt)*)])?
+        $name:ident for $plain:path $(, checked by $check:path)? {
+            $( #[doc = $about:literal] $field:ident: $type:ty $(as $used:ty $(= $default:expr)?)?, )*
+        }
+        $(and {
+            $( $own:ident: $own_type:ty $(= $initial:expr)?, )*
+        })?
+    ) => {
+        $crate::scenario_file::decode::section::section! {
+            $(#[doc = $doc])+
+            $(#[expect($($lint)*)])?
+            $name $(, checked by $check)? {
+                $( #[doc = $about] $field: $type, )*
+            }
+        }
+
+        impl $crate::scenario_file::decode::plain::Plain<$plain> for $name {
+            fn plain(&self, findings: &$crate::scenario_file::yaml::source::Findings) -> $plain {
+                $plain {
+                    $($( $field: $crate::scenario_file::decode::section::plain_value!(
+                        $used, &self.$field, findings $(, $default)?
+                    ), )?)*
+                    $($( $own: $crate::scenario_file::decode::section::own_value!(
+                        $own_type, self, findings $(, $initial)?
+                    ), )*)?
+                }
+            }
+
+            fn places(
+                value: &mut $plain,
+                visit: &mut dyn FnMut($crate::scenario_file::decode::plain::Place<'_>),
+            ) {
+                $($( $crate::scenario_file::decode::section::visit_places!(
+                    $type, $used, &mut value.$field, visit $(, $default)?
+                ); )?)*
+                $($( $crate::scenario_file::decode::section::visit_own!(
+                    $name, $own_type, &mut value.$own, visit $(, $initial)?
+                ); )*)?
             }
         }
     };
@@ -211,30 +277,41 @@ macro_rules! section {
 }
 pub(in crate::scenario_file) use section;
 
-/// The type of a key as it is used.
-macro_rules! used_type {
-    ($type:ty) => {
-        $type
-    };
-    ($type:ty as $used:ty) => {
-        $used
-    };
-}
-pub(in crate::scenario_file) use used_type;
-
 /// The value of a key as it is used.
 macro_rules! plain_value {
-    ($field:expr, $findings:expr) => {
-        $crate::scenario_file::decode::plain::Plain::plain($field, $findings)
+    ($used:ty, $field:expr, $findings:expr) => {
+        $crate::scenario_file::decode::plain::Plain::<$used>::plain($field, $findings)
     };
-    ($field:expr, $findings:expr, $default:expr) => {
+    ($used:ty, $field:expr, $findings:expr, $default:expr) => {
         match $field {
-            Some(it) => $crate::scenario_file::decode::plain::Plain::plain(it, $findings),
+            Some(it) => $crate::scenario_file::decode::plain::Plain::<$used>::plain(it, $findings),
             None => $default,
         }
     };
 }
 pub(in crate::scenario_file) use plain_value;
+
+/// The value of what is no key.
+macro_rules! own_value {
+    ($type:ty, $section:expr, $findings:expr) => {
+        $crate::scenario_file::decode::plain::Plain::<$type>::plain($section, $findings)
+    };
+    ($type:ty, $section:expr, $findings:expr, $initial:expr) => {
+        $initial
+    };
+}
+pub(in crate::scenario_file) use own_value;
+
+/// The value of what is not given.
+macro_rules! default_value {
+    ($type:ty) => {
+        <$type>::default()
+    };
+    ($type:ty, $default:expr) => {
+        $default
+    };
+}
+pub(in crate::scenario_file) use default_value;
 
 /// Visits every place of a key's value where `${…}` may stand.
 macro_rules! visit_places {
@@ -246,6 +323,15 @@ macro_rules! visit_places {
     };
 }
 pub(in crate::scenario_file) use visit_places;
+
+/// Visits those of what is no key, where the section says what it is.
+macro_rules! visit_own {
+    ($name:ty, $type:ty, $value:expr, $visit:expr) => {
+        <$name as $crate::scenario_file::decode::plain::Plain<$type>>::places($value, $visit)
+    };
+    ($name:ty, $type:ty, $value:expr, $visit:expr, $initial:expr) => {};
+}
+pub(in crate::scenario_file) use visit_own;
 
 /// The key a field stands for: raw identifiers lose their mark.
 pub(in crate::scenario_file) fn key_name(field: &'static str) -> &'static str {

@@ -418,13 +418,14 @@ same!(bool, i64, String, Value, Object);
 /// What only holds a value that has been checked.
 macro_rules! held {
     ($($type:ident as $value:ty),+ $(,)?) => { $(
-        impl Plain<$value> for $type {
-            fn plain(&self, _: &Findings) -> $value {
+        impl $crate::scenario_file::decode::plain::Plain<$value> for $type {
+            fn plain(&self, _: &$crate::scenario_file::yaml::source::Findings) -> $value {
                 self.0.clone()
             }
         }
     )+ };
 }
+pub(in crate::scenario_file) use held;
 
 held!(
     Word as String,
@@ -458,6 +459,12 @@ impl Plain<u64> for Times {
 
 /// A number of things in memory.
 impl Plain<usize> for Count {
+    fn plain(&self, _: &Findings) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+impl Plain<usize> for Times {
     fn plain(&self, _: &Findings) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }

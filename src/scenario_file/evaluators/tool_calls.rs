@@ -106,7 +106,7 @@ section! {
     /// What an answer is like: all that is given holds.
     AnswerKeys => AnswerPattern(Default), checked by check_answer {
         /// Whether it is an error, or looks like one by `scoring.errors`; either unless given.
-        is_error: Option<bool>,
+        is_error: Option<bool> as Option<bool>,
         /// This text is somewhere in it.
         contains: Option<Word> as Option<String>,
         /// A place in its JSON: a JSON pointer such as `/id`, or a JSON path. With it goes at least one of `equals`, `matches` and `exists`; of several places, one is enough.

@@ -12,7 +12,7 @@ section! {
         /// How many failed calls are forgiven because a later one of the same tool is fine; 0 unless given.
         max_retries: Option<Times> as u32 = 0,
         /// Whether a run that calls nothing passes; unless given, it does where `expected_trajectory` is an empty list.
-        allow_empty: Option<bool>,
+        allow_empty: Option<bool> as Option<bool>,
     }
 }
 

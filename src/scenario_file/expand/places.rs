@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::scenario_file::agent::ModelAgent;
 use crate::scenario_file::decode::plain::{Place, Templates};
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, SqlQuestion};
-use crate::scenario_file::servers::{Container, Image, MountSource, Prepare, Server, Transport};
+use crate::scenario_file::servers::{Server, Transport};
 
 impl Templates for String {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
@@ -67,17 +66,6 @@ impl Templates for Server {
     }
 }
 
-impl Templates for Prepare {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        for command in &mut self.commands {
-            command_line(command, visit);
-        }
-        self.cwd.templates(visit);
-        self.env.templates(visit);
-        self.inputs.templates(visit);
-    }
-}
-
 impl Templates for Evaluator {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         match &mut self.kind {
@@ -94,50 +82,5 @@ impl Templates for Evaluator {
 impl Templates for SqlQuestion {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         self.database.templates(visit);
-    }
-}
-
-/// A program and its arguments.
-fn command_line(command: &mut [String], visit: &mut dyn FnMut(Place<'_>)) {
-    if let [program, args @ ..] = command {
-        visit(Place::Program(program));
-        for arg in args {
-            arg.templates(visit);
-        }
-    }
-}
-
-impl Templates for ModelAgent {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        self.model.templates(visit);
-        self.base_url.templates(visit);
-        self.extra_headers.templates(visit);
-    }
-}
-
-impl Templates for Container {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        if let Image::Named(name) | Image::BuiltOrNamed(_, name) = &mut self.image {
-            name.templates(visit);
-        }
-        if let Some(build) = self.image.build_mut() {
-            build.context.templates(visit);
-            build.dockerfile.templates(visit);
-            build.args.templates(visit);
-            build.prepare.templates(visit);
-        }
-        for mount in &mut self.mounts {
-            match &mut mount.source {
-                MountSource::Path(path) => path.templates(visit),
-                MountSource::Volume(name) => name.templates(visit),
-                MountSource::Memory => {}
-            }
-            mount.target.templates(visit);
-        }
-        self.config_target.templates(visit);
-        self.network.templates(visit);
-        self.user.templates(visit);
-        self.command.templates(visit);
-        self.env.templates(visit);
     }
 }

@@ -12,7 +12,9 @@ use crate::scenario_file::agent::section::{AgentKind, AgentSection};
 use crate::scenario_file::decode::kinds::drop_foreign;
 use crate::scenario_file::decode::template::{CONFIG_FILE, RedactSection, Template, mentions};
 use crate::scenario_file::decode::values::{Count, Fraction, Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Field, Named, schema, section, shapes, wrong_kind};
+use crate::scenario_file::decode::{
+    At, Decode, Field, Named, Plain, held, schema, section, shapes, wrong_kind,
+};
 use crate::scenario_file::evaluators::EvaluatorSection;
 use crate::scenario_file::judge::{JudgeKind, JudgeSection};
 use crate::scenario_file::measured::{
@@ -202,6 +204,15 @@ pub(in crate::scenario_file) fn given<T>(field: Option<&Field<T>>) -> Option<&T>
     field.and_then(Field::given)
 }
 
+/// The same as it is used; the default of its type where it is not given, or wrong.
+pub(in crate::scenario_file) fn given_or_default<T: Default, S: Plain<T>>(
+    field: Option<&Field<S>>,
+    findings: &Findings,
+) -> T {
+    let plain: Option<T> = given(field).plain(findings);
+    plain.unwrap_or_default()
+}
+
 /// Whether a key is given but wrong, so that nothing can be said of what it should hold.
 pub(in crate::scenario_file) fn is_wrong<T>(field: Option<&Field<T>>) -> bool {
     matches!(field, Some(Field::Wrong))
@@ -289,6 +300,8 @@ impl Decode for LabelPath {
         Some(Self(steps))
     }
 }
+
+held!(LabelPath as Vec<String>);
 
 schema!(LabelPath as "LabelPath", {
     "description": "The way to a text in the arguments of a call: `args.name`, `args.request.tool`.",

@@ -1,5 +1,7 @@
 //! The `scoring` section.
 
+use std::time::Duration;
+
 use schemars::{JsonSchema, json_schema};
 use serde_json::Value;
 
@@ -10,8 +12,8 @@ use crate::model::rules::{
 };
 use crate::scenario_file::decode::values::{Count, Fraction, Once, Pattern, Positive, Wait, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, choice, choose, one_key, only_entry, schema, section, shapes,
-    wrong_kind,
+    At, Decode, NO_HINT, Named, Plain, choice, choose, held, one_key, only_entry, schema, section,
+    shapes, wrong_kind,
 };
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -61,64 +63,66 @@ choice! {
 
 section! {
     /// How the scenario is scored.
-    ScoringSection, checked by check {
+    ScoringSection for Rules, checked by check {
         /// The lowest overall score that passes, 0 to 1; 0.8 unless given.
-        threshold: Option<Fraction>,
+        threshold: Option<Fraction> as f64 = Rules::default().threshold,
         /// With `--repeat`, the lowest share of the runs that passes, 0 to 1; 1 unless given.
-        pass_threshold: Option<Fraction>,
+        pass_threshold: Option<Fraction> as f64 = Rules::default().pass_threshold,
         /// The family of formulas; `standard` unless given.
-        preset: Option<PresetWord>,
+        preset: Option<PresetWord> as Preset = Rules::default().preset,
         /// How calls are matched; `similar` unless given.
         r#match: Option<MatchWord>,
         /// How answers are compared; `stable` unless given.
-        responses: Option<ResponsesWord>,
+        responses: Option<ResponsesWord> as Responses = Rules::default().responses,
         /// What a breaking change of the tools on offer does to the verdict; `warn` unless given.
-        drift: Option<GateWord>,
+        drift: Option<GateWord> as Gate = Rules::default().drift,
         /// Rules for single arguments, by `name` or `tool.name`; a later rule wins over an earlier one.
         args: Option<Named<ArgumentRuleSection>>,
         /// Calls that only read, whatever the server says of them.
-        reads: Option<Vec<ReadSection>>,
+        reads: Option<Vec<ReadSection>> as Vec<ReadRule> = Vec::new(),
         /// Whether whatever changed fails, save slower calls and tokens, which have a `gate` of their own; `false` unless given.
-        strict: Option<bool>,
+        strict: Option<bool> as bool = Rules::default().strict,
         /// JSON paths into answers that are left out of the comparison; `*` matches any key or index.
-        ignore: Option<Vec<Word>>,
+        ignore: Option<Vec<Word>> as Vec<String> = Vec::new(),
         /// What tells that an answer is an error although the server does not say so, besides the usual signs; `false` looks for none.
-        errors: Option<ErrorsSection>,
+        errors: Option<ErrorsSection> as ErrorSigns = Rules::default().errors,
         /// When a call counts as slower than before.
-        slower: Option<SlowerSection>,
+        slower: Option<SlowerSection> as Slower = Rules::default().slower,
         /// When a run counts as using more tokens than before.
-        tokens: Option<TokensSection>,
+        tokens: Option<TokensSection> as Tokens = Rules::default().tokens,
         /// How long after one take of a recording the next one begins; 1.1s unless given, so that what a clock makes to the second differs.
-        takes_apart: Option<Wait>,
+        takes_apart: Option<Wait> as Duration = Rules::default().takes_apart,
         /// Whether what is about to fail a comparison is asked once more: 1 unless given, 0 for no.
-        confirm: Option<Once>,
-        /// What a scenario does whose servers answered otherwise when they were asked once more: `fail`, unless given, ends with exit code 3,
-        /// `warn` with 0.
-        unsteady: Option<GateWord>,
+        confirm: Option<Once> as bool = Rules::default().confirm,
+        #[doc = " What a scenario does whose servers answered otherwise when they were asked once more: `fail`, unless given, ends with exit code 3,\n`warn` with 0."]
+        unsteady: Option<GateWord> as Gate = Rules::default().unsteady,
+    } and {
+        matching: Match,
+        arguments: Vec<ArgumentRule>,
     }
 }
 
 section! {
     /// When a run counts as using more tokens than before: both must hold.
-    TokensSection {
+    TokensSection for Tokens {
         /// How many times as many it uses; 3 unless given.
-        factor: Option<Positive>,
+        factor: Option<Positive> as f64 = Tokens::default().factor,
         /// How many more it uses; 1000 unless given.
-        floor: Option<Count>,
+        floor: Option<Count> as u32 = Tokens::default().floor,
         /// What that does to the verdict; `warn` unless given.
-        gate: Option<GateWord>,
+        gate: Option<GateWord> as Gate = Tokens::default().gate,
     }
 }
 
 section! {
     /// When a call counts as slower than before: both must hold.
-    SlowerSection {
+    SlowerSection for Slower {
         /// How many times as long it takes; 3 unless given.
-        factor: Option<Positive>,
+        factor: Option<Positive> as f64 = Slower::default().factor,
         /// How much longer it takes; 250ms unless given.
-        floor: Option<Wait>,
+        floor: Option<Wait> as Duration = Slower::default().floor,
         /// What a slower call does to the verdict; `warn` unless given.
-        gate: Option<GateWord>,
+        gate: Option<GateWord> as Gate = Slower::default().gate,
     }
 }
 
@@ -170,6 +174,8 @@ impl Decode for ErrorsSection {
         Some(Self(signs))
     }
 }
+
+held!(ErrorsSection as ErrorSigns);
 
 schema!(ErrorsSection as "Errors", |generator| {
     let signs = generator.subschema_for::<Vec<ErrorSignSection>>();
@@ -293,41 +299,20 @@ impl ScoringSection {
             ReadSection::Call(call) => (call.at, call.tool.0.as_str()),
         })
     }
+}
 
-    pub(in crate::scenario_file) fn rules(&self) -> Rules {
-        let defaults = Rules::default();
-        let arguments = self.args.iter().flat_map(|it| &it.0);
-        let reads = self.reads.iter().flatten();
-        let ignore = self.ignore.iter().flatten();
-        Rules {
-            threshold: self.threshold.map_or(defaults.threshold, |it| it.0),
-            pass_threshold: (self.pass_threshold).map_or(defaults.pass_threshold, |it| it.0),
-            preset: self.preset.map_or(defaults.preset, |it| it.0),
-            matching: self.r#match.map_or(defaults.matching, |it| it.0),
-            responses: self.responses.map_or(defaults.responses, |it| it.0),
-            drift: self.drift.map_or(defaults.drift, |it| it.0),
-            arguments: arguments
-                .map(|(name, rule)| argument_rule(name, rule))
-                .collect(),
-            reads: reads.map(ReadSection::rule).collect(),
-            strict: self.strict.unwrap_or(defaults.strict),
-            errors: self
-                .errors
-                .as_ref()
-                .map_or(defaults.errors, |it| it.0.clone()),
-            ignore: ignore.map(|it| it.0.clone()).collect(),
-            slower: self
-                .slower
-                .as_ref()
-                .map_or(defaults.slower, SlowerSection::slower),
-            tokens: self
-                .tokens
-                .as_ref()
-                .map_or(defaults.tokens, TokensSection::tokens),
-            takes_apart: self.takes_apart.map_or(defaults.takes_apart, |it| it.0),
-            confirm: self.confirm.map_or(defaults.confirm, |it| it.0),
-            unsteady: self.unsteady.map_or(defaults.unsteady, |it| it.0),
-        }
+impl Plain<Match> for ScoringSection {
+    fn plain(&self, findings: &Findings) -> Match {
+        self.r#match.plain(findings).unwrap_or_default()
+    }
+}
+
+impl Plain<Vec<ArgumentRule>> for ScoringSection {
+    fn plain(&self, _: &Findings) -> Vec<ArgumentRule> {
+        let rules = self.args.iter().flat_map(|it| &it.0);
+        rules
+            .map(|(name, rule)| argument_rule(name, rule))
+            .collect()
     }
 }
 
@@ -340,8 +325,8 @@ fn argument_rule(name: &str, rule: &ArgumentRuleSection) -> ArgumentRule {
     }
 }
 
-impl ReadSection {
-    fn rule(&self) -> ReadRule {
+impl Plain<ReadRule> for ReadSection {
+    fn plain(&self, _: &Findings) -> ReadRule {
         match self {
             Self::Tool(tool) => ReadRule {
                 tool: tool.0.clone(),
@@ -351,30 +336,6 @@ impl ReadSection {
                 tool: call.tool.0.clone(),
                 arguments: call.args.clone().unwrap_or_default(),
             },
-        }
-    }
-}
-
-impl TokensSection {
-    fn tokens(&self) -> Tokens {
-        let defaults = Tokens::default();
-        Tokens {
-            factor: self.factor.map_or(defaults.factor, |it| it.0),
-            floor: self.floor.map_or(defaults.floor, |it| it.0),
-            gate: self.gate.map_or(defaults.gate, |it| it.0),
-        }
-    }
-}
-
-impl SlowerSection {
-    fn slower(&self) -> Slower {
-        let defaults = Slower::default();
-        Slower {
-            factor: self.factor.map_or(defaults.factor, |it| it.0),
-            floor_ms: self
-                .floor
-                .map_or(defaults.floor_ms, |it| it.0.as_secs_f64() * 1000.0),
-            gate: self.gate.map_or(defaults.gate, |it| it.0),
         }
     }
 }

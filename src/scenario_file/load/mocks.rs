@@ -6,7 +6,7 @@ use super::variables;
 use crate::model::Redaction;
 use crate::scenario_file::decode::section::check_keys;
 use crate::scenario_file::decode::template::RedactSection;
-use crate::scenario_file::decode::{Decode, NO_HINT, Named};
+use crate::scenario_file::decode::{Decode, NO_HINT, Named, Plain as _};
 use crate::scenario_file::file::document::Document;
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::{self, MockSection, SERVER_LISTS, ToolSection};
@@ -81,7 +81,7 @@ pub fn mock_tool(text: &str) -> Result<MockTool, String> {
     let source = findings.add_text("tool", text);
     let tool = parse(source, &mut findings).and_then(|it| ToolSection::decode(&it, &mut findings));
     match tool {
-        Some(tool) if findings.errors() == 0 => Ok(tool.tool()),
+        Some(tool) if findings.errors() == 0 => Ok(tool.plain(&findings)),
         _ => {
             let list = findings.into_list();
             let list: Vec<String> = list.iter().map(ToString::to_string).collect();
@@ -104,7 +104,7 @@ fn servers(document: &Node, findings: &mut Findings) -> Option<Vec<(String, Decl
     if SERVER_LISTS.iter().any(is_list) {
         let server = MockSection::decode(document, findings)?;
         server.check(findings);
-        return Some(vec![(String::new(), server.server())]);
+        return Some(vec![(String::new(), server.plain(findings))]);
     }
     let keys = document.entries().iter().map(|it| it.key.as_str());
     let near = keys
@@ -130,12 +130,7 @@ fn named(section: &Node, findings: &mut Findings) -> Option<Vec<(String, Declare
     for (_, server) in &servers.0 {
         server.check(findings);
     }
-    let servers = servers.0.iter();
-    Some(
-        servers
-            .map(|(name, it)| (name.value.clone(), it.server()))
-            .collect(),
-    )
+    Some(servers.plain(findings))
 }
 
 const SCRIPT: &str = "llm_interactions";
@@ -182,5 +177,5 @@ fn interactions(document: &Node, findings: &mut Findings) -> Option<Vec<LlmInter
     if script.is_empty() {
         findings.error(section.at, "lists no interaction", None::<&str>);
     }
-    Some(script.iter().map(InteractionSection::interaction).collect())
+    Some(script.plain(findings))
 }

@@ -1,38 +1,9 @@
-//! The declaration of a mock server: the `mcp_interactions` section.
+//! What a mock server offers, as it is served.
 
 use serde_json::Value;
 
-use super::reply::{AnswerBlock, MockResponse, OnExhausted};
+use super::reply::AnswerBlock;
 use crate::model::Object;
-use crate::model::placeholder::Alike;
-
-/// One mock server.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct DeclaredServer {
-    /// `serverInfo.name`; the server's name in the scenario unless given.
-    pub name: Option<String>,
-    /// `serverInfo.title`, the name people are shown.
-    pub title: Option<String>,
-    /// `serverInfo.version`; `1.0.0` unless given.
-    pub version: Option<String>,
-    /// Usage instructions for models.
-    pub instructions: Option<String>,
-    pub tools: Vec<MockTool>,
-    pub resources: Vec<MockResource>,
-    pub resource_templates: Vec<MockResourceTemplate>,
-    pub prompts: Vec<MockPrompt>,
-    /// Prepared responses to requests by method; where none fits, the server answers as it would without them.
-    pub methods: Vec<(String, Vec<MockResponse>)>,
-    /// What `{{get.…}}` finds before anything was set.
-    pub state: Object,
-    /// How many entries a page of a list holds; `None` for all on one page.
-    pub page_size: Option<usize>,
-    /// Whether the server says that its lists may change; `None` where that follows from a declared step or fault.
-    pub list_changed: Option<bool>,
-    /// Whether the server offers logging although no step logs.
-    pub logging: bool,
-    pub http_responses: HttpResponses,
-}
 
 /// How answers to HTTP requests are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,22 +13,6 @@ pub enum HttpResponses {
     Auto,
     /// As an event stream, always.
     EventStream,
-}
-
-/// One tool of a mock server.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MockTool {
-    pub name: String,
-    /// The tool as `tools/list` serves it.
-    pub served: Object,
-    /// Not in the list, and unknown to callers, until a step shows it; calls of a recorded tool are answered even so.
-    pub hidden: bool,
-    /// The first response that matches a call answers it.
-    pub responses: Vec<MockResponse>,
-    pub on_exhausted: OnExhausted,
-    /// Its responses are the calls of a recording, whose placeholders for secrets compare like this; the answer to other arguments says how they
-    /// differ. `None` for a tool that was declared.
-    pub recorded: Option<Alike>,
 }
 
 /// One resource of a mock server.
@@ -116,30 +71,4 @@ pub struct MockMessage {
     /// `user` or `assistant`.
     pub role: String,
     pub content: AnswerBlock,
-}
-
-impl MockTool {
-    /// A tool known by its name alone, which answers every call the same way.
-    pub fn new(name: &str, response: Option<MockResponse>) -> Self {
-        let served = [
-            ("name".to_owned(), name.into()),
-            (
-                "inputSchema".to_owned(),
-                serde_json::json!({ "type": "object" }),
-            ),
-        ];
-        Self {
-            name: name.to_owned(),
-            served: served.into_iter().collect(),
-            hidden: false,
-            responses: response.into_iter().collect(),
-            on_exhausted: OnExhausted::default(),
-            recorded: None,
-        }
-    }
-
-    /// JSON Schema of the arguments.
-    pub fn input_schema(&self) -> Option<&Value> {
-        self.served.get("inputSchema")
-    }
 }

@@ -9,7 +9,9 @@ use super::responses::Condition;
 use crate::model::Object;
 use crate::model::usage::Usage;
 use crate::scenario_file::decode::values::{Count, Positive, Wait, Word};
-use crate::scenario_file::decode::{At, Decode, Named, choice, schema, section, shapes};
+use crate::scenario_file::decode::{
+    At, Decode, Named, Plain, choice, held, schema, section, shapes,
+};
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -43,9 +45,9 @@ choice! {
 
 section! {
     /// One request to the model and what is answered: `text` and `tool_calls`, or an `error`, or a `fault`.
-    InteractionSection, checked by check {
+    InteractionSection => LlmInteraction, checked by check {
         /// What the request must hold; else it is refused, with what it lacks.
-        expect: Option<ExpectationSection>,
+        expect: Option<ExpectationSection> as LlmExpectation = LlmExpectation::default(),
         /// What the model says.
         text: Option<At<String>>,
         /// The tools the model wants to be called.
@@ -59,67 +61,70 @@ section! {
         /// What goes wrong instead of an answer.
         fault: Option<At<FaultWord>>,
         /// How long the answer takes.
-        delay: Option<Wait>,
+        delay: Option<Wait> as Option<Duration>,
         /// How many requests get this error or fault; 1 unless given.
-        times: Option<At<Count>>,
+        times: Option<At<Count>> as u32 = 1,
+    } and {
+        /// What goes back.
+        reply: LlmReply,
     }
 }
 
 section! {
     /// What a request must hold.
-    ExpectationSection {
+    ExpectationSection => LlmExpectation(Default) {
         /// The model asked for.
-        model: Option<Condition>,
+        model: Option<Condition> as Option<ArgumentCondition>,
         /// The system prompt.
-        system: Option<Condition>,
+        system: Option<Condition> as Option<ArgumentCondition>,
         /// The latest message of the user.
-        user: Option<Condition>,
+        user: Option<Condition> as Option<ArgumentCondition>,
         /// Tools that must be on offer, among others.
-        tools: Option<Vec<Word>>,
+        tools: Option<Vec<Word>> as Vec<String> = Vec::new(),
         /// The texts of the tool results the request ends with, in order; all of them.
-        tool_results: Option<Vec<Condition>>,
+        tool_results: Option<Vec<Condition>> as Option<Vec<ArgumentCondition>>,
         /// Members of the body, by JSON pointer.
-        body: Option<Named<Condition>>,
+        body: Option<Named<Condition>> as Vec<(String, ArgumentCondition)> = Vec::new(),
         /// Headers, by name.
-        headers: Option<Named<Condition>>,
+        headers: Option<Named<Condition>> as Vec<(String, ArgumentCondition)> = Vec::new(),
     }
 }
 
 section! {
     /// A call the model asks for.
-    ToolCallSection {
+    ToolCallSection => LlmToolCall {
         /// The tool, as it is offered to the model.
-        name: Word,
+        name: Word as String,
         /// The arguments: a map; or a text, for arguments that are none.
-        arguments: Option<ArgumentsSection>,
+        arguments: Option<ArgumentsSection> as LlmArguments = LlmArguments::Object(Object::new()),
     }
 }
 
 section! {
     /// How many tokens an answer took, each counted once.
-    UsageSection {
+    UsageSection for Usage {
         /// Sent to the model, without those of the cache.
-        input: Option<Tokens>,
+        input: Option<Tokens> as Option<u64>,
         /// Said by the model.
-        output: Option<Tokens>,
+        output: Option<Tokens> as Option<u64>,
         /// Read from a cache.
-        cache_read: Option<Tokens>,
+        cache_read: Option<Tokens> as Option<u64>,
         /// Written to a cache.
-        cache_write: Option<Tokens>,
+        cache_write: Option<Tokens> as Option<u64>,
     }
 }
 
 section! {
     /// An error of the API.
-    LlmErrorSection {
+    LlmErrorSection => LlmError {
         /// The HTTP status, from 400 to 599.
-        status: Status,
+        status: Status as u16,
         /// The API's word for it, such as `rate_limit_error`; one that goes with the status unless given.
-        code: Option<String>,
+        code: Option<String> as Option<String>,
         /// What the API says of it.
-        message: Option<String>,
+        message: Option<String> as String = String::new(),
         /// How long the client is asked to wait, in seconds.
-        retry_after: Option<Positive>,
+        retry_after: Option<Positive> as Option<f64>,
     }
 }
 
@@ -150,6 +155,8 @@ macro_rules! whole {
                 <$type>::try_from(value).ok().filter(|_| fits).map(Self)
             }
         }
+
+        held!($name as $type);
 
         schema!($name, {"type": "integer", "minimum": $least, "maximum": $most});
     };
@@ -189,28 +196,10 @@ fn check(interaction: &InteractionSection, at: Mark, findings: &mut Findings) {
     }
 }
 
-impl InteractionSection {
-    pub(in crate::scenario_file) fn interaction(&self) -> LlmInteraction {
-        LlmInteraction {
-            expect: self
-                .expect
-                .as_ref()
-                .map(ExpectationSection::expectation)
-                .unwrap_or_default(),
-            reply: self.reply(),
-            delay: self.delay.map(|it| it.0),
-            times: self.times.as_ref().map_or(1, |it| it.0),
-        }
-    }
-
-    fn reply(&self) -> LlmReply {
+impl Plain<LlmReply> for InteractionSection {
+    fn plain(&self, findings: &Findings) -> LlmReply {
         if let Some(error) = &self.error {
-            return LlmReply::Error(LlmError {
-                status: error.status.0,
-                code: error.code.clone(),
-                message: error.message.clone().unwrap_or_default(),
-                retry_after: error.retry_after.map(|it| it.0),
-            });
+            return LlmReply::Error(error.plain(findings));
         }
         if let Some(fault) = &self.fault {
             return match fault.0 {
@@ -219,89 +208,26 @@ impl InteractionSection {
                 LlmFault::InvalidJson => LlmReply::InvalidJson,
             };
         }
-        let calls = self.tool_calls.iter().flat_map(|it| &it.value);
-        let tokens = |pick: fn(&UsageSection) -> Option<Tokens>| {
-            self.usage.as_ref().and_then(|it| pick(it)).map(|it| it.0)
-        };
         LlmReply::Answer(LlmAnswer {
-            text: self.text.as_ref().map(|it| it.value.clone()),
-            tool_calls: calls.map(ToolCallSection::call).collect(),
-            stop: self.stop.as_ref().map_or(LlmStop::Done, |it| it.0),
-            usage: Usage {
-                input: tokens(|it| it.input),
-                output: tokens(|it| it.output),
-                cache_read: tokens(|it| it.cache_read),
-                cache_write: tokens(|it| it.cache_write),
-            },
+            text: self.text.plain(findings),
+            tool_calls: self.tool_calls.plain(findings).unwrap_or_default(),
+            stop: self.stop.plain(findings).unwrap_or_default(),
+            usage: self.usage.plain(findings).unwrap_or_default(),
         })
     }
 }
 
-impl ExpectationSection {
-    fn expectation(&self) -> LlmExpectation {
-        let one = |it: &Option<Condition>| it.as_ref().map(|it| it.0.clone());
-        let named = |it: &Option<Named<Condition>>| -> Vec<(String, ArgumentCondition)> {
-            let named = it.iter().flat_map(|it| &it.0);
-            named
-                .map(|(name, it)| (name.value.clone(), it.0.clone()))
-                .collect()
-        };
-        let results = self.tool_results.as_ref();
-        LlmExpectation {
-            model: one(&self.model),
-            system: one(&self.system),
-            user: one(&self.user),
-            tools: self.tools.iter().flatten().map(|it| it.0.clone()).collect(),
-            tool_results: results.map(|it| it.iter().map(|it| it.0.clone()).collect()),
-            body: named(&self.body),
-            headers: named(&self.headers),
-        }
-    }
-}
-
-impl ToolCallSection {
-    fn call(&self) -> LlmToolCall {
-        LlmToolCall {
-            name: self.name.0.clone(),
-            arguments: match &self.arguments {
-                None => LlmArguments::Object(Object::new()),
-                Some(ArgumentsSection::Map(map)) => LlmArguments::Object(map.clone()),
-                Some(ArgumentsSection::Text(text)) => LlmArguments::Text(text.clone()),
-            },
+impl Plain<LlmArguments> for ArgumentsSection {
+    fn plain(&self, _: &Findings) -> LlmArguments {
+        match self {
+            Self::Map(map) => LlmArguments::Object(map.clone()),
+            Self::Text(text) => LlmArguments::Text(text.clone()),
         }
     }
 }
 
 /// The member of an answer's body in which the stand-in says which interaction of its script comes next, counted from 1; absent behind the last.
 pub const NEXT: &str = "x_next_interaction";
-
-/// One request and what is answered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LlmInteraction {
-    pub expect: LlmExpectation,
-    pub reply: LlmReply,
-    /// How long the answer takes.
-    pub delay: Option<Duration>,
-    /// How many requests it answers; only what is no answer of the model can answer several.
-    pub times: u32,
-}
-
-/// What a request must hold.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LlmExpectation {
-    pub model: Option<ArgumentCondition>,
-    pub system: Option<ArgumentCondition>,
-    /// The latest message of the user.
-    pub user: Option<ArgumentCondition>,
-    /// Tools that must be on offer, among others.
-    pub tools: Vec<String>,
-    /// The texts of the tool results the request ends with, in order; all of them.
-    pub tool_results: Option<Vec<ArgumentCondition>>,
-    /// Conditions on members of the body, by JSON pointer.
-    pub body: Vec<(String, ArgumentCondition)>,
-    /// Conditions on headers, by name.
-    pub headers: Vec<(String, ArgumentCondition)>,
-}
 
 /// What goes back.
 #[derive(Debug, Clone, PartialEq)]
@@ -326,14 +252,7 @@ pub struct LlmAnswer {
     pub usage: Usage,
 }
 
-/// A call the model asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LlmToolCall {
-    pub name: String,
-    /// An object; or a text, where the model is to say what is none.
-    pub arguments: LlmArguments,
-}
-
+/// The arguments of a call that the model asks for: an object; or a text, where the model is to say what is none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LlmArguments {
     Object(Object),
@@ -350,17 +269,6 @@ pub enum LlmStop {
     MaxTokens,
     Refusal,
     ContentFilter,
-}
-
-/// An error of the API.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LlmError {
-    pub status: u16,
-    /// The API's word for it; one that goes with the status unless given.
-    pub code: Option<String>,
-    pub message: String,
-    /// Seconds.
-    pub retry_after: Option<f64>,
 }
 
 impl LlmInteraction {

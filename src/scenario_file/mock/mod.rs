@@ -3,7 +3,7 @@
 //! - `server`: a section of `mcp_interactions`, and what looks like a reference there and is none. `resources`: what it offers besides tools.
 //! - `responses`: one prepared answer, and when it is given; `steps`: what happens before, and what goes wrong with it; `content`: what it
 //!   holds.
-//! - `declared`: a mock server as it is served; `reply`: its answers; `reference`: `{{…}}` in them.
+//! - `declared`: what a mock server offers as it is served; `reply`: its answers; `reference`: `{{…}}` in them.
 //! - `llm`: the section `llm_interactions`.
 
 pub(super) mod content;
@@ -17,14 +17,14 @@ pub(super) mod server;
 pub(super) mod steps;
 
 pub use self::declared::{
-    DeclaredServer, HttpResponses, MockBody, MockContents, MockMessage, MockPrompt, MockResource,
-    MockResourceTemplate, MockTool,
+    HttpResponses, MockBody, MockContents, MockMessage, MockPrompt, MockResource,
+    MockResourceTemplate,
 };
 pub use self::llm::{
     LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply, LlmStop,
     LlmToolCall, NEXT,
 };
 pub use self::reference::{Filter, Reference, Segment};
-pub use self::reply::{
-    AnswerBlock, ArgumentCondition, Fault, MockReply, MockResponse, OnExhausted, Step,
-};
+pub use self::reply::{AnswerBlock, ArgumentCondition, Fault, MockReply, OnExhausted, Step};
+pub use self::responses::MockResponse;
+pub use self::server::{DeclaredServer, MockTool};

@@ -4,33 +4,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::reference::Reference;
-use crate::model::Object;
-
-/// One prepared response.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct MockResponse {
-    /// Conditions on arguments, all of which must hold.
-    pub matches: Vec<(String, ArgumentCondition)>,
-    /// The arguments as a whole must equal these.
-    pub arguments: Option<Object>,
-    /// Conditions on the server's state, all of which must hold.
-    pub when: Vec<(Reference, ArgumentCondition)>,
-    /// How many calls it answers before the next one takes over; `None` for any number.
-    pub times: Option<u32>,
-    /// How long the server takes to answer.
-    pub delay: Option<Duration>,
-    /// What happens between the call and its answer.
-    pub steps: Vec<Step>,
-    /// What the server remembers of the call.
-    pub set: Vec<(Reference, Value)>,
-    /// What the server forgets.
-    pub unset: Vec<Reference>,
-    pub reply: MockReply,
-    /// What goes wrong with the reply.
-    pub fault: Option<Fault>,
-}
-
 /// What a call must have for a response to answer it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArgumentCondition {

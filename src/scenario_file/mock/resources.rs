@@ -9,7 +9,7 @@ use super::declared::{
 use super::reply::AnswerBlock;
 use crate::model::Object;
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, NO_HINT, Named, Served, choice, section, shapes};
+use crate::scenario_file::decode::{At, NO_HINT, Named, Plain, Served, choice, section, shapes};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
@@ -124,8 +124,8 @@ fn listed(section: &impl Served, uri: &Word) -> Object {
     listed
 }
 
-impl ResourceSection {
-    pub(in crate::scenario_file) fn resource(&self) -> MockResource {
+impl Plain<MockResource> for ResourceSection {
+    fn plain(&self, _: &Findings) -> MockResource {
         let blob = self.blob.as_ref().map(|it| &it.value);
         let blob = blob.or(self.blob_file.as_ref().map(|it| &it.0));
         MockResource {
@@ -139,10 +139,9 @@ impl ResourceSection {
     }
 }
 
-impl TemplateSection {
-    pub(in crate::scenario_file) fn template(&self) -> MockResourceTemplate {
+impl Plain<MockResourceTemplate> for TemplateSection {
+    fn plain(&self, findings: &Findings) -> MockResourceTemplate {
         let blob = self.blob.as_ref().map(|it| &it.value);
-        let completions = self.complete.iter().flat_map(|it| &it.0);
         MockResourceTemplate {
             uri_template: self.uri_template.0.clone(),
             served: listed(self, &self.uri_template),
@@ -150,9 +149,7 @@ impl TemplateSection {
                 mime_type: self.mime_type.clone(),
                 body: body(self.text.as_ref(), self.json.as_ref(), blob),
             },
-            completions: completions
-                .map(|(name, values)| (name.value.clone(), values.clone()))
-                .collect(),
+            completions: self.complete.plain(findings).unwrap_or_default(),
         }
     }
 }
@@ -217,8 +214,8 @@ shapes! {
     }
 }
 
-impl PromptSection {
-    pub(in crate::scenario_file) fn prompt(&self) -> MockPrompt {
+impl Plain<MockPrompt> for PromptSection {
+    fn plain(&self, _: &Findings) -> MockPrompt {
         let arguments = self.arguments.iter().flatten();
         let completes = arguments
             .clone()

@@ -1,36 +1,40 @@
 //! Prepared responses of a mock server, and the conditions under which they answer.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::content::BlockSection;
 use super::reference::Reference;
-use super::reply::{AnswerBlock, ArgumentCondition, MockReply, MockResponse};
+use super::reply::{AnswerBlock, ArgumentCondition, Fault, MockReply, Step};
 use super::steps::{FaultSection, StepSection};
 use crate::model::Object;
 use crate::scenario_file::decode::values::{Count, OnlyTrue, Pattern, Wait};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, one_key, schema, section, shapes};
+use crate::scenario_file::decode::{
+    At, Decode, NO_HINT, Named, Plain, held, one_key, schema, section, shapes,
+};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
     /// One prepared answer. Texts may hold `{{args.NAME}}`, an argument of the call.
-    ResponseSection, checked by check_response {
+    ResponseSection => MockResponse(Default), checked by check_response {
         /// What the arguments of a call must be for this answer to be given; any call unless given.
         r#match: Option<Named<Condition>>,
         /// What the server must remember for this answer to be given, by place: `orders[args.id]: { any: true }`.
-        when: Option<Named<Condition>>,
+        when: Option<Named<Condition>> as Vec<(Reference, ArgumentCondition)> = Vec::new(),
         /// How many calls it answers before the next answer takes over; any number unless given.
-        times: Option<Count>,
+        times: Option<Count> as Option<u32>,
         /// How long the server takes to answer.
-        delay: Option<Wait>,
+        delay: Option<Wait> as Option<Duration>,
         /// What the server does before it answers, in order.
-        steps: Option<Vec<StepSection>>,
+        steps: Option<Vec<StepSection>> as Vec<Step> = Vec::new(),
         /// What the server remembers from this call on, by place: `orders[args.id]: { name: "{{args.name}}" }`.
-        set: Option<Named<Value>>,
+        set: Option<Named<Value>> as Vec<(Reference, Value)> = Vec::new(),
         /// Places of what the server forgets: `orders[args.id]`.
-        unset: Option<Vec<At<PlaceText>>>,
+        unset: Option<Vec<At<PlaceText>>> as Vec<Reference> = Vec::new(),
         /// The content of the result: content blocks, or text for one block of text.
         content: Option<ContentSection>,
         /// The structured content of the result.
@@ -46,7 +50,14 @@ section! {
         /// The whole message as it goes over the wire: text to the letter, anything else as JSON. `{{id}}` is the id of the request.
         raw_message: Option<Value>,
         /// What goes wrong with the answer.
-        fault: Option<FaultSection>,
+        fault: Option<FaultSection> as Option<Fault>,
+    } and {
+        /// Conditions on arguments, all of which must hold.
+        matches: Vec<(String, ArgumentCondition)>,
+        /// The arguments as a whole must equal these.
+        arguments: Option<Object> = None,
+        /// What goes back.
+        reply: MockReply,
     }
 }
 
@@ -80,6 +91,8 @@ impl Decode for PlaceText {
         place(&text, node.at, findings).map(Self)
     }
 }
+
+held!(PlaceText as Reference);
 
 schema!(PlaceText, {"type": "string"});
 
@@ -137,8 +150,8 @@ fn check_response(response: &ResponseSection, at: Mark, findings: &mut Findings)
     }
 }
 
-impl ContentSection {
-    pub(in crate::scenario_file) fn blocks(&self) -> Vec<AnswerBlock> {
+impl Plain<Vec<AnswerBlock>> for ContentSection {
+    fn plain(&self, _: &Findings) -> Vec<AnswerBlock> {
         match self {
             Self::Text(text) => vec![AnswerBlock::text(text)],
             Self::Blocks(blocks) => blocks.iter().map(BlockSection::block).collect(),
@@ -157,33 +170,26 @@ impl ResponseSection {
             findings.error(method, message, Some(hint));
         }
     }
+}
 
-    pub(in crate::scenario_file) fn response(&self) -> MockResponse {
-        let conditions = self.r#match.iter().flat_map(|it| &it.0);
-        let when = self.when.iter().flat_map(|it| &it.0);
-        let set = self.set.iter().flat_map(|it| &it.0);
-        let unset = self.unset.iter().flatten();
-        MockResponse {
-            matches: conditions
-                .map(|(name, condition)| (name.value.clone(), condition.0.clone()))
-                .collect(),
-            arguments: None,
-            when: when
-                .filter_map(|(place, it)| Some((Reference::state(place)?, it.0.clone())))
-                .collect(),
-            times: self.times.map(|it| it.0),
-            delay: self.delay.map(|it| it.0),
-            steps: self.steps.iter().flatten().map(StepSection::step).collect(),
-            set: set
-                .filter_map(|(place, it)| Some((Reference::state(place)?, it.clone())))
-                .collect(),
-            unset: unset.map(|it| it.0.clone()).collect(),
-            reply: self.reply(),
-            fault: self.fault.as_ref().map(FaultSection::fault),
-        }
+/// By place. One that is none was reported.
+impl<T, S: Plain<T>> Plain<Vec<(Reference, T)>> for Named<S> {
+    fn plain(&self, findings: &Findings) -> Vec<(Reference, T)> {
+        let named = self.0.iter();
+        named
+            .filter_map(|(place, it)| Some((Reference::state(place)?, it.plain(findings))))
+            .collect()
     }
+}
 
-    fn reply(&self) -> MockReply {
+impl Plain<Vec<(String, ArgumentCondition)>> for ResponseSection {
+    fn plain(&self, findings: &Findings) -> Vec<(String, ArgumentCondition)> {
+        self.r#match.plain(findings).unwrap_or_default()
+    }
+}
+
+impl Plain<MockReply> for ResponseSection {
+    fn plain(&self, findings: &Findings) -> MockReply {
         if let Some(error) = &self.error {
             return MockReply::Error {
                 code: error.code,
@@ -205,11 +211,7 @@ impl ResponseSection {
             return MockReply::Default;
         }
         MockReply::Result {
-            content: self
-                .content
-                .as_ref()
-                .map(ContentSection::blocks)
-                .unwrap_or_default(),
+            content: self.content.plain(findings).unwrap_or_default(),
             structured_content: self.structured_content.clone().map(Value::Object),
             is_error: self.is_error.unwrap_or(false),
             meta: self._meta.clone().map(Value::Object),
@@ -268,5 +270,7 @@ enum ConditionSchema {
 struct Literal;
 
 schema!(Literal, {"type": ["null", "boolean", "number", "string", "array"]});
+
+held!(Condition as ArgumentCondition);
 
 schema!(Condition as "Condition", |generator| ConditionSchema::json_schema(generator));

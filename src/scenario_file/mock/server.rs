@@ -4,14 +4,15 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::declared::{DeclaredServer, HttpResponses, MockTool};
+use super::declared::{HttpResponses, MockPrompt, MockResource, MockResourceTemplate};
 use super::reference::{Filter, Reference};
 use super::reply::OnExhausted;
 use super::resources::{PromptSection, ResourceSection, TemplateSection};
-use super::responses::ResponseSection;
+use super::responses::{MockResponse, ResponseSection};
 use crate::model::Object;
+use crate::model::placeholder::Alike;
 use crate::scenario_file::decode::values::{Count, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Named, Served, choice, section};
+use crate::scenario_file::decode::{At, NO_HINT, Named, Plain, Served, choice, section};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::Findings;
@@ -26,35 +27,35 @@ const MAX_TOOLS: usize = 1000;
 
 section! {
     /// A mock server: what it offers and how it answers.
-    MockSection {
+    MockSection => DeclaredServer(Default) {
         /// The name the server gives itself; its name in the scenario unless given.
-        name: Option<Word>,
+        name: Option<Word> as Option<String>,
         /// The name people are shown.
-        title: Option<String>,
+        title: Option<String> as Option<String>,
         /// The version the server gives itself; `1.0.0` unless given.
-        version: Option<Word>,
+        version: Option<Word> as Option<String>,
         /// Usage instructions the server hands to models.
-        instructions: Option<String>,
+        instructions: Option<String> as Option<String>,
         /// The tools it offers, in this order.
-        tools: Option<Vec<ToolSection>>,
+        tools: Option<Vec<ToolSection>> as Vec<MockTool> = Vec::new(),
         /// The resources it offers, in this order.
-        resources: Option<Vec<ResourceSection>>,
+        resources: Option<Vec<ResourceSection>> as Vec<MockResource> = Vec::new(),
         /// The resource templates it offers, in this order.
-        resource_templates: Option<Vec<TemplateSection>>,
+        resource_templates: Option<Vec<TemplateSection>> as Vec<MockResourceTemplate> = Vec::new(),
         /// The prompts it offers, in this order.
-        prompts: Option<Vec<PromptSection>>,
+        prompts: Option<Vec<PromptSection>> as Vec<MockPrompt> = Vec::new(),
         /// Answers to requests other than tool calls, by method; where none matches, the server answers by itself.
-        methods: Option<Named<Vec<ResponseSection>>>,
+        methods: Option<Named<Vec<ResponseSection>>> as Vec<(String, Vec<MockResponse>)> = Vec::new(),
         /// The server offers logging, even if no step logs.
-        logging: Option<bool>,
+        logging: Option<bool> as bool = false,
         /// What the server remembers before anything was set.
-        state: Option<Object>,
+        state: Option<Object> as Object = Object::new(),
         /// How many entries a page of a list holds; all unless given.
-        page_size: Option<Count>,
+        page_size: Option<Count> as Option<usize>,
         /// Whether the server says that its lists may change.
-        list_changed: Option<bool>,
+        list_changed: Option<bool> as Option<bool>,
         /// How answers to HTTP requests are sent.
-        http_responses: Option<HttpResponsesWord>,
+        http_responses: Option<HttpResponsesWord> as HttpResponses = HttpResponses::Auto,
     }
 }
 
@@ -123,36 +124,6 @@ impl MockSection {
         self.tools.iter().flatten().map(|it| it.name.0.as_str())
     }
 
-    pub(in crate::scenario_file) fn server(&self) -> DeclaredServer {
-        let tools = self.tools.iter().flatten();
-        let resources = self.resources.iter().flatten();
-        let templates = self.resource_templates.iter().flatten();
-        let prompts = self.prompts.iter().flatten();
-        let methods = self.methods.iter().flat_map(|it| &it.0);
-        let page_size = self.page_size.map(|it| usize::try_from(it.0));
-        DeclaredServer {
-            name: self.name.as_ref().map(|it| it.0.clone()),
-            title: self.title.clone(),
-            version: self.version.as_ref().map(|it| it.0.clone()),
-            instructions: self.instructions.clone(),
-            tools: tools.map(ToolSection::tool).collect(),
-            state: self.state.clone().unwrap_or_default(),
-            page_size: page_size.and_then(Result::ok),
-            list_changed: self.list_changed,
-            http_responses: self.http_responses.map(|it| it.0).unwrap_or_default(),
-            resources: resources.map(ResourceSection::resource).collect(),
-            resource_templates: templates.map(TemplateSection::template).collect(),
-            prompts: prompts.map(PromptSection::prompt).collect(),
-            methods: methods
-                .map(|(method, responses)| {
-                    let responses = responses.iter().map(ResponseSection::response);
-                    (method.value.clone(), responses.collect())
-                })
-                .collect(),
-            logging: self.logging.unwrap_or(false),
-        }
-    }
-
     /// Says so when something is declared twice, or in a place where it means nothing.
     pub(in crate::scenario_file) fn check(&self, findings: &mut Findings) {
         self.check_tools(findings);
@@ -205,9 +176,8 @@ fn check_unique<'a>(
     }
 }
 
-impl ToolSection {
-    pub(in crate::scenario_file) fn tool(&self) -> MockTool {
-        let responses = self.responses.iter().flatten();
+impl Plain<MockTool> for ToolSection {
+    fn plain(&self, findings: &Findings) -> MockTool {
         let mut served = match self.served() {
             Some(Value::Object(served)) => served,
             _ => Object::new(),
@@ -221,10 +191,52 @@ impl ToolSection {
             name: self.name.0.clone(),
             served,
             hidden: self.hidden.unwrap_or(false),
-            responses: responses.map(ResponseSection::response).collect(),
-            on_exhausted: self.on_exhausted.map(|it| it.0).unwrap_or_default(),
+            responses: self.responses.plain(findings).unwrap_or_default(),
+            on_exhausted: self.on_exhausted.plain(findings).unwrap_or_default(),
             recorded: None,
         }
+    }
+}
+
+/// One tool of a mock server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MockTool {
+    pub name: String,
+    /// The tool as `tools/list` serves it.
+    pub served: Object,
+    /// Not in the list, and unknown to callers, until a step shows it; calls of a recorded tool are answered even so.
+    pub hidden: bool,
+    /// The first response that matches a call answers it.
+    pub responses: Vec<MockResponse>,
+    pub on_exhausted: OnExhausted,
+    /// Its responses are the calls of a recording, whose placeholders for secrets compare like this; the answer to other arguments says how they
+    /// differ. `None` for a tool that was declared.
+    pub recorded: Option<Alike>,
+}
+
+impl MockTool {
+    /// A tool known by its name alone, which answers every call the same way.
+    pub fn new(name: &str, response: Option<MockResponse>) -> Self {
+        let served = [
+            ("name".to_owned(), name.into()),
+            (
+                "inputSchema".to_owned(),
+                serde_json::json!({ "type": "object" }),
+            ),
+        ];
+        Self {
+            name: name.to_owned(),
+            served: served.into_iter().collect(),
+            hidden: false,
+            responses: response.into_iter().collect(),
+            on_exhausted: OnExhausted::default(),
+            recorded: None,
+        }
+    }
+
+    /// JSON Schema of the arguments.
+    pub fn input_schema(&self) -> Option<&Value> {
+        self.served.get("inputSchema")
     }
 }
 

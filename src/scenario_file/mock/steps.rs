@@ -11,7 +11,8 @@ use crate::model::Object;
 use crate::scenario_file::decode::served::object;
 use crate::scenario_file::decode::values::{Count, Fraction, OnlyTrue, Wait, Word};
 use crate::scenario_file::decode::{
-    Decode, NO_HINT, Named, Served, choice, choose, one_key, only_entry, schema, section, shapes,
+    Decode, NO_HINT, Named, Plain, Served, choice, choose, one_key, only_entry, schema, section,
+    shapes,
 };
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -167,8 +168,8 @@ shapes! {
     }
 }
 
-impl StepSection {
-    pub(in crate::scenario_file) fn step(&self) -> Step {
+impl Plain<Step> for StepSection {
+    fn plain(&self, _: &Findings) -> Step {
         match self {
             Self::Wait(wait) => Step::Wait(wait.0),
             Self::Log(LogEntry::Text(text)) => Step::Log {
@@ -400,10 +401,6 @@ impl FaultSection {
         self.name
     }
 
-    pub(in crate::scenario_file) fn fault(&self) -> Fault {
-        self.fault.clone()
-    }
-
     /// Whether the declared answer goes out, in whatever shape.
     pub(in crate::scenario_file) fn carries_an_answer(&self) -> bool {
         matches!(
@@ -415,6 +412,12 @@ impl FaultSection {
                 | Fault::DuplicateReply
                 | Fault::Vanish
         )
+    }
+}
+
+impl Plain<Fault> for FaultSection {
+    fn plain(&self, _: &Findings) -> Fault {
+        self.fault.clone()
     }
 }
 

@@ -9,14 +9,12 @@ use crate::scenario_file::agent::section::{AgentKind, AgentSection, replaying};
 use crate::scenario_file::agent::{Agent, ModelAgent, ModelApi, Replaying, ScriptedCall};
 use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::{Decode as _, Field, NO_HINT, Plain as _};
-use crate::scenario_file::file::document::{Document, given, is_wrong};
-use crate::scenario_file::file::scoring::ScoringSection;
+use crate::scenario_file::file::document::{Document, given, given_or_default, is_wrong};
 use crate::scenario_file::load::config::{ConfigFile, Usual};
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::measured::Kind;
-use crate::scenario_file::servers::hook::HookSection;
-use crate::scenario_file::servers::{Hook, Server};
+use crate::scenario_file::servers::Server;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 use crate::scenario_file::{SaidBy, Scenario, Timeouts};
 
@@ -64,11 +62,6 @@ impl Document {
         } else {
             self.agent(start, findings)
         };
-        let hooks = |field: &Option<Field<Vec<HookSection>>>| -> Vec<Hook> {
-            let given = given(field.as_ref()).into_iter().flatten();
-            given.map(|it| it.plain(findings)).collect()
-        };
-        let (before, after) = (hooks(&self.before), hooks(&self.after));
         let timeouts = Timeouts::default();
         let wait = |field: &Option<Field<Timeout>>, default| {
             given(field.as_ref()).map_or(default, |it| it.0)
@@ -78,8 +71,6 @@ impl Document {
             limits.check(agent.as_ref(), findings);
         }
         let turns = self.turns(findings);
-        let interactions = given(self.mcp_interactions.as_ref());
-        let tags = given(self.tags.as_ref()).into_iter().flatten();
         let expected = given(self.expected_trajectory.as_ref());
         let criteria = given(self.success_criteria.as_ref());
         // A catalogue that is waited for is waited for besides.
@@ -108,10 +99,10 @@ impl Document {
             name: self.name.given()?.0.clone(),
             row_of: None,
             cell: None,
-            description: given(self.description.as_ref()).cloned(),
+            description: given(self.description.as_ref()).plain(findings),
             enabled: given(self.enabled.as_ref()).copied().unwrap_or(true),
             left_out: None,
-            tags: tags.map(|it| it.0.clone()).collect(),
+            tags: given_or_default(self.tags.as_ref(), findings),
             user_intent: given(self.user_intent.as_ref())
                 .cloned()
                 .or_else(|| (!turns.is_empty()).then(|| turns.join("\n\n"))),
@@ -120,19 +111,13 @@ impl Document {
             servers,
             usual_servers: usual.map(|it| it.path),
             upstreams,
-            interactions: Arc::new(
-                interactions
-                    .into_iter()
-                    .flat_map(|it| &it.0)
-                    .map(|(name, it)| (name.value.clone(), it.server()))
-                    .collect(),
-            ),
+            interactions: Arc::new(given_or_default(self.mcp_interactions.as_ref(), findings)),
             containers: (self.container_sections().into_iter())
                 .filter_map(|(name, it)| it.container(name, findings))
                 .collect(),
-            ready: given(self.ready.as_ref()).map(|it| it.plain(findings)),
-            before,
-            after,
+            ready: given(self.ready.as_ref()).plain(findings),
+            before: given_or_default(self.before.as_ref(), findings),
+            after: given_or_default(self.after.as_ref(), findings),
             agent,
             measurement,
             judge: given(self.judge.as_ref())
@@ -152,20 +137,12 @@ impl Document {
                 .filter_map(|it| it.criterion())
                 .collect(),
             evaluators,
-            evaluation_threshold: given(self.evaluation_threshold.as_ref()).map(|it| it.0),
-            source: given(self.source.as_ref())
-                .map(|it| it.source(findings))
-                .unwrap_or_default(),
+            evaluation_threshold: given(self.evaluation_threshold.as_ref()).plain(findings),
+            source: given_or_default(self.source.as_ref(), findings),
             redaction: self.redaction(secrets),
-            scoring: given(self.scoring.as_ref())
-                .map(ScoringSection::rules)
-                .unwrap_or_default(),
+            scoring: given_or_default(self.scoring.as_ref(), findings),
             labels: Labels {
-                own: given(self.label.as_ref())
-                    .into_iter()
-                    .flat_map(|it| &it.0)
-                    .map(|(tool, way)| (tool.value.clone(), way.0.clone()))
-                    .collect(),
+                own: given_or_default(self.label.as_ref(), findings),
             },
             timeouts: Timeouts {
                 connect: wait(&self.connect_timeout, timeouts.connect),
@@ -173,7 +150,7 @@ impl Document {
                 scenario: whole,
                 said_by: SaidBy::Scenario,
             },
-            limits: limits.map(|it| it.plain(findings)).unwrap_or_default(),
+            limits: limits.plain(findings).unwrap_or_default(),
         };
         scenario.hash = scenario_hash(&scenario.messages(), &scenario.redaction);
         Some(scenario)
@@ -234,7 +211,7 @@ impl Document {
         if turns.is_empty() {
             findings.error(turns.at, "lists no message", NO_HINT);
         }
-        turns.iter().map(|it| it.0.clone()).collect()
+        turns.plain(findings)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::scenario_file::decode::values::{Fraction, Word};
-use crate::scenario_file::decode::{At, Decode, Field, NO_HINT};
+use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, Plain as _};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::measured::{
     Allowance, AllowedLoss, AllowedSection, Demands, FPR_CEILING, GatesSection, Kind, Measurement,
@@ -189,14 +189,11 @@ impl GatesSection {
             findings.error(allowed.at, message, Some("add `max_lost: 0`"));
         }
         SearchGates {
-            tolerance: self.tolerance.as_ref().map(|it| it.0),
-            recall_floor: self.recall_floor.as_ref().map(|it| it.0),
-            max_lost: self.max_lost.as_ref().map(|it| it.0 as usize),
             allow_lost: self
                 .allow_lost
                 .as_ref()
                 .map_or_else(Vec::new, |it| allowed(it, findings)),
-            allow_drift: self.allow_drift.as_ref().is_some_and(|it| it.value),
+            ..self.plain(findings)
         }
     }
 }
@@ -218,12 +215,7 @@ fn allowed(allowance: &At<Allowance>, findings: &mut Findings) -> Vec<AllowedLos
             &own
         }
     };
-    let listed = listed.iter().map(|it| AllowedLoss {
-        id: it.id.0.clone(),
-        reason: it.reason.0.clone(),
-        until: it.until.0,
-    });
-    listed.collect()
+    listed.plain(findings)
 }
 
 /// The value of a key that this kind needs; `None` after saying that it is missing.

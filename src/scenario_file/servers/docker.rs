@@ -1,10 +1,13 @@
 //! The `docker` section: the container a server under test runs in.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 
-use super::container::{Build, Container, Image, Keep, Mount, MountSource, Reset};
-use super::ready::ReadySection;
-use super::source::{PrepareKeys, check_folder, check_prepare};
+use super::container::{Keep, Mount, MountSource, Reset};
+use super::ready::{Ready, ReadySection};
+use super::source::{PREPARE_TIMEOUT, Prepare, check_folder, check_prepare, commands};
+use crate::scenario_file::decode::plain::{Place, Templates};
 use crate::scenario_file::decode::template::{Given, SOURCE_DIR, Template, mentions};
 use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Timeout, Word};
 use crate::scenario_file::decode::{
@@ -32,57 +35,64 @@ choice! {
 
 section! {
     /// The container a server under test runs in, reset before each run. `${NAME}` is an environment variable.
-    ContainerSection, checked by check {
+    ContainerSection => Container, checked by check {
         /// The name of an image the engine has. Beside a `build` that needs `${source.dir}`: the image that is used where there is no source.
         image: Option<Template<Word>>,
         /// The folder an image is built from, or more about how.
         build: Option<At<BuildSection>>,
         /// Whether the scenario is skipped, and no error, where the image is not there; a text that says how to get it means yes.
-        optional: Option<At<OptionalSection>>,
+        optional: Option<At<OptionalSection>> as Option<String> = None,
         /// The port the server listens on in the container; published on this machine as `${docker.port}`, and `${docker.url}` leads to it. Of several containers, `${containers.NAME.port}` and `${containers.NAME.url}`; one of them may have none.
-        port: Option<At<Port>>,
+        port: Option<At<Port>> as Option<u16>,
         /// The port of this machine it is published on; a free one unless given.
-        host_port: Option<Port>,
+        host_port: Option<Port> as Option<u16>,
         /// Environment variables of the container.
-        env: Option<Named<Given>>,
+        env: Option<Named<Given>> as Vec<(String, String)> = Vec::new(),
         /// What is run in the container, after the image's entry point; the image's own command unless given.
-        command: Option<Vec<Template>>,
+        command: Option<Vec<Template>> as Option<Vec<String>>,
         /// What is mounted: `SOURCE:TARGET` or `SOURCE:TARGET:ro`, where a source with `/` is a path and one without a volume; or a map.
-        mounts: Option<Vec<At<MountEntry>>>,
+        mounts: Option<Vec<At<MountEntry>>> as Vec<Mount> = Vec::new(),
         /// Where the scenario's `config_file` is mounted, read-only. The file then gives no servers.
-        config_target: Option<Template<Word>>,
+        config_target: Option<Template<Word>> as Option<String>,
         /// The network the container joins; one that is not there is made, and removed in the end.
-        network: Option<Template<Word>>,
+        network: Option<Template<Word>> as Option<String>,
         /// How much memory it may use, such as `512m`.
-        memory: Option<Size>,
+        memory: Option<Size> as Option<u64>,
         /// How many processors it may use, such as `1.5`.
-        cpus: Option<Positive>,
+        cpus: Option<Positive> as Option<f64>,
         /// How many processes it may have.
-        pids: Option<Count>,
+        pids: Option<Count> as Option<u32>,
         /// The user it runs as, such as `1000:1000`.
-        user: Option<Template<Word>>,
+        user: Option<Template<Word>> as Option<String>,
         /// Whether its own file system is read-only.
-        read_only: Option<bool>,
+        read_only: Option<bool> as bool = false,
         /// Whether the engine's socket is mounted as `/var/run/docker.sock`, for servers that start containers themselves.
-        docker_socket: Option<At<bool>>,
+        docker_socket: Option<At<bool>> as bool = false,
         /// What proves that the server can be asked, besides the image's health check and an MCP `initialize`.
         ready: Option<ReadySection>,
         /// When the container is replaced by a fresh one; `scenario` unless given.
-        reset: Option<ResetWord>,
+        reset: Option<ResetWord> as Reset = Reset::Scenario,
         /// Whether the container of a scenario that has not passed is kept for a look at it; `never` unless given.
-        keep: Option<At<KeepWord>>,
+        keep: Option<At<KeepWord>> as Keep = Keep::Never,
+    } and {
+        /// What the others call it; `None` for the only one, of `docker`.
+        name: Option<String> = None,
+        /// Where its image comes from.
+        image: Image,
+        /// What proves that the server can be asked, with `${…}` that is filled in when it is.
+        ready: Ready = Ready::default(),
     }
 }
 
 section! {
     /// How an image is built.
-    BuildFields, checked by check_build {
+    BuildFields => Build(Eq), with default, checked by check_build {
         /// The folder whose files the build may use, relative to this file.
-        context: Template<Word>,
+        context: Template<Word> as PathBuf,
         /// The Dockerfile, relative to the context; `Dockerfile` unless given.
-        dockerfile: Option<Template<Word>>,
+        dockerfile: Option<Template<Word>> as String = "Dockerfile".to_owned(),
         /// Values for the Dockerfile's `ARG`s.
-        args: Option<Named<Template>>,
+        args: Option<Named<Template>> as Vec<(String, String)> = Vec::new(),
         /// Commands that make what the build needs, each a program with its arguments; run in order, and again when `inputs` have changed.
         prepare: Option<Vec<At<Vec<Template>>>>,
         /// The folder these commands run in, relative to this file; the context unless given.
@@ -93,6 +103,14 @@ section! {
         timeout: Option<Timeout>,
         /// Files, folders and patterns of what the commands and the build depend on, relative to this file; the state of the repository of `source`, and the files of the context that git does not ignore, unless given.
         inputs: Option<Vec<Template<Word>>>,
+    } and {
+        /// Labels of the image that say what source it was made from, where the Dockerfile does not say so itself.
+        labels: Vec<(String, String)> = Vec::new(),
+        /// What is done before.
+        prepare: Option<Prepare>,
+        /// What the image is made of, as a hash: one that was built of the same is used again. `None` where that is not known, and the engine
+        /// finds out while it builds.
+        state: Option<String> = None,
     }
 }
 
@@ -122,75 +140,114 @@ shapes! {
     }
 }
 
-impl ContainerSection {
-    /// What is mounted into it.
-    pub(in crate::scenario_file) fn mounts(&self, findings: &Findings) -> Vec<Mount> {
-        let mounts = self.mounts.iter().flatten();
-        mounts.filter_map(|it| it.mount(findings)).collect()
+impl Plain<Option<String>> for OptionalSection {
+    fn plain(&self, _: &Findings) -> Option<String> {
+        self.how()
     }
+}
 
+impl ContainerSection {
     /// The container; `None` where a check has found it incomplete.
     pub(in crate::scenario_file) fn container(
         &self,
         name: Option<&str>,
         findings: &Findings,
     ) -> Option<Container> {
-        let image = match (&self.image, &self.build) {
-            (Some(name), Some(build)) => Image::BuiltOrNamed(build.build(findings), name.0.clone()),
-            (Some(name), None) => Image::Named(name.0.clone()),
-            (None, Some(build)) => Image::Built(build.build(findings)),
-            (None, None) => return None,
-        };
-        Some(Container {
+        let has_image = self.image.is_some() || self.build.is_some();
+        has_image.then(|| Container {
             name: name.map(str::to_owned),
-            image,
-            optional: self.optional.as_ref().and_then(|it| it.how()),
-            port: self.port.plain(findings),
-            host_port: self.host_port.plain(findings),
-            env: self
-                .env
-                .as_ref()
-                .map_or_else(Vec::new, |it| it.plain(findings)),
-            command: self.command.plain(findings),
-            mounts: self.mounts(findings),
-            config_target: self.config_target.plain(findings),
-            network: self.network.plain(findings),
-            memory: self.memory.plain(findings),
-            cpus: self.cpus.plain(findings),
-            pids: self.pids.plain(findings),
-            user: self.user.plain(findings),
-            read_only: self.read_only.unwrap_or(false),
-            docker_socket: self.docker_socket.as_ref().is_some_and(|it| it.value),
             ready: self.ready.plain(findings).unwrap_or_default(),
-            reset: self.reset.map_or(Reset::Scenario, |it| it.0),
-            keep: self.keep.as_ref().map_or(Keep::Never, |it| it.value.0),
+            ..self.plain(findings)
         })
     }
 }
 
-impl BuildSection {
-    fn build(&self, findings: &Findings) -> Build {
-        let (context, fields) = match self {
-            Self::Context(context) => (context, None),
-            Self::Fields(it) => (&it.context, Some(it)),
+impl Plain<Image> for ContainerSection {
+    fn plain(&self, findings: &Findings) -> Image {
+        let name = self.image.plain(findings);
+        match self.build.plain(findings) {
+            None => Image::Named(name.unwrap_or_default()),
+            Some(build) => match name {
+                Some(name) => Image::BuiltOrNamed(build, name),
+                None => Image::Built(build),
+            },
+        }
+    }
+
+    fn places(value: &mut Image, visit: &mut dyn FnMut(Place<'_>)) {
+        value.templates(visit);
+    }
+}
+
+impl Plain<Build> for BuildSection {
+    fn plain(&self, findings: &Findings) -> Build {
+        match self {
+            Self::Context(context) => Build {
+                context: context.plain(findings),
+                ..Build::default()
+            },
+            Self::Fields(fields) => fields.plain(findings),
+        }
+    }
+}
+
+impl Plain<Option<Prepare>> for BuildFields {
+    fn plain(&self, findings: &Findings) -> Option<Prepare> {
+        let prepare = Prepare {
+            commands: commands(self.prepare.as_deref(), findings),
+            cwd: self.cwd.plain(findings),
+            env: self.env.plain(findings).unwrap_or_default(),
+            timeout: self.timeout.plain(findings).unwrap_or(PREPARE_TIMEOUT),
+            inputs: self.inputs.plain(findings).unwrap_or_default(),
         };
-        let dockerfile = fields.and_then(|it| it.dockerfile.as_ref());
-        let prepare = fields.map(|it| PrepareKeys {
-            commands: it.prepare.as_deref(),
-            cwd: it.cwd.as_ref(),
-            env: it.env.as_ref(),
-            timeout: it.timeout,
-            inputs: it.inputs.as_deref(),
-        });
-        Build {
-            context: context.plain(findings),
-            dockerfile: dockerfile.map_or_else(|| "Dockerfile".to_owned(), |it| it.0.clone()),
-            args: fields
-                .and_then(|it| it.args.plain(findings))
-                .unwrap_or_default(),
-            labels: Vec::new(),
-            prepare: prepare.and_then(|it| it.prepare(findings)),
-            state: None,
+        prepare.unless_idle(self.prepare.is_some())
+    }
+
+    fn places(value: &mut Option<Prepare>, visit: &mut dyn FnMut(Place<'_>)) {
+        value.templates(visit);
+    }
+}
+
+/// Where the container's image comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Image {
+    /// One the engine has.
+    Named(String),
+    /// One that is built before the first run.
+    Built(Build),
+    /// One that is built where the source of the system under test is at hand, and else one the engine has.
+    BuiltOrNamed(Build, String),
+}
+
+impl Image {
+    /// The image in words: its name, or the folder it is built from.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Named(name) => format!("`{name}`"),
+            Self::Built(build) | Self::BuiltOrNamed(build, _) => {
+                format!("built from {}", build.context.display())
+            }
+        }
+    }
+
+    /// The image that is used: built where there is a source to build it from.
+    #[must_use]
+    pub fn chosen(self, has_source: bool) -> Self {
+        match self {
+            Self::BuiltOrNamed(build, _) if has_source => Self::Built(build),
+            Self::BuiltOrNamed(_, name) => Self::Named(name),
+            chosen => chosen,
+        }
+    }
+}
+
+impl Templates for Image {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        if let Self::Built(build) | Self::BuiltOrNamed(build, _) = self {
+            build.templates(visit);
+        }
+        if let Self::Named(name) | Self::BuiltOrNamed(_, name) = self {
+            visit(Place::Text(name));
         }
     }
 }
@@ -378,12 +435,13 @@ pub(in crate::scenario_file) fn source_of(text: &str) -> Option<&str> {
     parts(text).map(|it| it.0).filter(|it| is_path(it))
 }
 
-impl MountEntry {
-    pub(in crate::scenario_file) fn mount(&self, findings: &Findings) -> Option<Mount> {
+impl Plain<Mount> for MountEntry {
+    fn plain(&self, findings: &Findings) -> Mount {
         let path = |at: Mark, path: &str| MountSource::Path(findings.folder(at).join(path));
-        Some(match self {
+        match self {
             Self::Text(text) => {
-                let (source, target, read_only) = parts(&text.0)?;
+                // It had these parts when it was read.
+                let (source, target, read_only) = parts(&text.0).unwrap_or((&text.0, "", false));
                 Mount {
                     source: if is_path(source) {
                         path(text.at, source)
@@ -403,7 +461,16 @@ impl MountEntry {
                 target: fields.target.0.clone(),
                 read_only: fields.read_only.unwrap_or(false),
             },
-        })
+        }
+    }
+
+    fn places(value: &mut Mount, visit: &mut dyn FnMut(Place<'_>)) {
+        match &mut value.source {
+            MountSource::Path(path) => visit(Place::Path(path)),
+            MountSource::Volume(name) => visit(Place::Text(name)),
+            MountSource::Memory => {}
+        }
+        visit(Place::Text(&mut value.target));
     }
 }
 

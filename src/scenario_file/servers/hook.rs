@@ -18,7 +18,7 @@ shapes! {
 
 section! {
     /// A command that is run before or after each run. `${NAME}` is an environment variable.
-    HookFields => Hook(Eq) {
+    HookFields => Hook(Eq), with default {
         /// The program and its arguments. A relative path with a `/` belongs to this file's folder.
         command: CommandLine as Vec<String>,
         /// The folder the command works in, relative to this file.
@@ -40,9 +40,7 @@ impl Plain<Hook> for HookSection {
         match self {
             Self::Command(command) => Hook {
                 command: command.plain(findings),
-                cwd: None,
-                env: Vec::new(),
-                timeout: Hook::TIMEOUT,
+                ..Hook::default()
             },
             Self::Fields(fields) => fields.plain(findings),
         }

@@ -3,7 +3,7 @@
 //! - `server`: a section of `servers`, and which of them a scenario names. `upstream`: a section of `upstreams`.
 //! - `client_config`: servers of the configuration of an MCP client, also those for the folder somebody works in, and what clients write
 //!   there for variables.
-//! - `docker`: the section `docker`. `container`: what it becomes.
+//! - `docker`: the section `docker`. `container`: mounts, and when a container is replaced.
 //! - `source`: the section `source`, and what is done before something is started or built.
 //! - `ready`: the sections `ready`. `hook`: the sections `before` and `after`.
 
@@ -20,9 +20,9 @@ pub use self::client_config::{
     ClientConfigError, ClientServers, UnreadServer, client_config, client_servers, project_folders,
 };
 pub use self::container::{
-    Build, Container, Image, Keep, Mount, MountSource, ONLY_CONTAINER, Reset, UNSEEN,
-    place_in_memory,
+    Keep, Mount, MountSource, ONLY_CONTAINER, Reset, UNSEEN, place_in_memory,
 };
+pub use self::docker::{Build, Container, Image};
 pub use self::hook::Hook;
 pub use self::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall, Until};
 pub use self::server::{HttpStyle, Server, Start, Transport};

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::json_path::JsonPath;
 use crate::model::rules::Rules;
-use crate::scenario_file::decode::plain::{Place, Templates};
+use crate::scenario_file::decode::plain::Place;
 use crate::scenario_file::decode::template::{Given, Template};
 use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word};
 use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, Plain, schema, section, shapes};
@@ -18,7 +18,7 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
     /// What proves that servers can be asked, before a run begins. All of it must hold at the same time. Servers over HTTP are asked in sessions of their own; a `stdio` or `mock` server is started for each run, so it is asked in the session that the run uses, before the agent begins. What is asked is no part of the trajectory, but the server sees it: it should only read, and answers of a mock that count calls count it, too. Servers made from a recording are ready.
-    ReadySection => Ready, checked by check {
+    ReadySection => Ready, with default, checked by check {
         /// Names of tools that must be listed.
         tools: Option<Vec<Word>> as Vec<String> = Vec::new(),
         /// How many tools must be listed at least.
@@ -119,7 +119,7 @@ schema!(UntilSection, |generator| {
 
 section! {
     /// A page that must answer as expected. `${NAME}` is an environment variable.
-    HealthSection, checked by check_health {
+    HealthSection => HealthPage, checked by check_health {
         /// The page's path on the server, from the root of its address: `/healthz`. In a container, the server is the container.
         path: Option<Template<Word>>,
         /// Instead of `path`: the whole address.
@@ -127,11 +127,14 @@ section! {
         /// Which server `path` belongs to, where several have an address.
         server: Option<At<Word>>,
         /// Headers that are sent along.
-        headers: Option<Named<Given>>,
+        headers: Option<Named<Given>> as Vec<(String, String)> = Vec::new(),
         /// The HTTP status of the answer; 200 unless given.
-        status: Option<Status>,
+        status: Option<Status> as u16 = 200,
         /// What the body must hold.
-        expect: Option<ExpectSection>,
+        expect: Option<ExpectSection> as Expected = Expected::default(),
+    } and {
+        /// Where it is.
+        at: PageAddress,
     }
 }
 
@@ -191,40 +194,24 @@ impl Plain<Vec<HealthPage>> for HealthPages {
     }
 
     fn places(value: &mut Vec<HealthPage>, visit: &mut dyn FnMut(Place<'_>)) {
-        for page in value {
-            HealthSection::places(page, visit);
-        }
+        Vec::<HealthSection>::places(value, visit);
     }
 }
 
-impl Plain<HealthPage> for HealthSection {
-    fn plain(&self, findings: &Findings) -> HealthPage {
-        HealthPage {
-            at: match (&self.url, &self.path) {
-                (Some(url), _) => PageAddress::Url(url.plain(findings)),
-                (None, path) => PageAddress::Path {
-                    server: self.server.plain(findings),
-                    path: path.plain(findings).unwrap_or_else(|| "/".to_owned()),
-                },
+impl Plain<PageAddress> for HealthSection {
+    fn plain(&self, findings: &Findings) -> PageAddress {
+        match (&self.url, &self.path) {
+            (Some(url), _) => PageAddress::Url(url.plain(findings)),
+            (None, path) => PageAddress::Path {
+                server: self.server.plain(findings),
+                path: path.plain(findings).unwrap_or_else(|| "/".to_owned()),
             },
-            headers: self.headers.plain(findings).unwrap_or_default(),
-            status: self.status.plain(findings).unwrap_or(200),
-            expect: self.expect.plain(findings).unwrap_or_default(),
         }
     }
 
-    fn places(value: &mut HealthPage, visit: &mut dyn FnMut(Place<'_>)) {
-        let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &mut value.at;
+    fn places(value: &mut PageAddress, visit: &mut dyn FnMut(Place<'_>)) {
+        let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = value;
         visit(Place::Text(address));
-        for (_, header) in &mut value.headers {
-            visit(Place::Text(header));
-        }
-    }
-}
-
-impl Templates for HealthPage {
-    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        HealthSection::places(self, visit);
     }
 }
 
@@ -340,20 +327,6 @@ impl Ready {
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 }
 
-impl Default for Ready {
-    fn default() -> Self {
-        Self {
-            tools: Vec::new(),
-            min_tools: 0,
-            calls: Vec::new(),
-            http: Vec::new(),
-            settle: Duration::ZERO,
-            interval: None,
-            timeout: Self::TIMEOUT,
-        }
-    }
-}
-
 /// First words of names of tools that only read, and of tools that do not.
 const READING: [&str; 20] = [
     "check", "count", "describe", "echo", "fetch", "find", "get", "has", "health", "is", "list",
@@ -392,16 +365,6 @@ impl ReadyCall {
             _ => None,
         }
     }
-}
-
-/// A page of a server's REST interface.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HealthPage {
-    pub at: PageAddress,
-    /// With `${…}` not yet filled in.
-    pub headers: Vec<(String, String)>,
-    pub status: u16,
-    pub expect: Expected,
 }
 
 /// Where a page is.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::server::command_from;
-use crate::scenario_file::decode::template::{Given, Template};
+use crate::scenario_file::decode::plain::{Place, Templates};
+use crate::scenario_file::decode::template::{CommandLine, Given, Template};
 use crate::scenario_file::decode::values::{Timeout, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Named, Plain, section};
 use crate::scenario_file::yaml::finding::quoted;
@@ -12,9 +13,9 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
     /// The system under test.
-    SourceSection, checked by check {
+    SourceSection => Source(Default, Eq), checked by check {
         /// The folder of its source, most often a git repository, relative to this file. `${source.dir}` is this folder in servers, in `docker.build` and in `prepare`.
-        repo: Option<Template<Word>>,
+        repo: Option<Template<Word>> as Option<PathBuf>,
         /// Commands that make what is started, each a program with its arguments; run in order, and again when `inputs` have changed.
         prepare: Option<Vec<At<Vec<Template>>>>,
         /// The folder these commands run in, relative to this file; that of `repo` unless given.
@@ -25,60 +26,45 @@ section! {
         timeout: Option<Timeout>,
         /// Files, folders and patterns of what the commands depend on, relative to this file; the state of the repository unless given.
         inputs: Option<Vec<Template<Word>>>,
+    } and {
+        /// The version of it that is wanted; `None` for the folder as it stands.
+        version: Option<Version> = None,
+        /// What is done before its servers are started.
+        prepare: Option<Prepare>,
     }
 }
 
-/// The keys that say how something is prepared, whatever they stand beside.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PrepareKeys<'a> {
-    pub(super) commands: Option<&'a [At<Vec<Template>>]>,
-    pub(super) cwd: Option<&'a Template<Word>>,
-    pub(super) env: Option<&'a Named<Given>>,
-    pub(super) timeout: Option<Timeout>,
-    pub(super) inputs: Option<&'a [Template<Word>]>,
-}
-
-impl SourceSection {
-    pub(in crate::scenario_file) fn source(&self, findings: &Findings) -> Source {
-        let keys = PrepareKeys {
-            commands: self.prepare.as_deref(),
-            cwd: self.cwd.as_ref(),
-            env: self.env.as_ref(),
-            timeout: self.timeout,
-            inputs: self.inputs.as_deref(),
+impl Plain<Option<Prepare>> for SourceSection {
+    fn plain(&self, findings: &Findings) -> Option<Prepare> {
+        let prepare = Prepare {
+            commands: commands(self.prepare.as_deref(), findings),
+            cwd: self.cwd.plain(findings),
+            env: self.env.plain(findings).unwrap_or_default(),
+            timeout: self.timeout.plain(findings).unwrap_or(PREPARE_TIMEOUT),
+            inputs: self.inputs.plain(findings).unwrap_or_default(),
         };
-        Source {
-            repo: self.repo.plain(findings),
-            version: None,
-            prepare: keys.prepare(findings),
-        }
+        prepare.unless_idle(self.prepare.is_some())
+    }
+
+    fn places(value: &mut Option<Prepare>, visit: &mut dyn FnMut(Place<'_>)) {
+        value.templates(visit);
     }
 }
 
-impl PrepareKeys<'_> {
-    /// What is done before something is started; `None` where nothing is.
-    pub(super) fn prepare(&self, findings: &Findings) -> Option<Prepare> {
-        let inputs: Vec<PathBuf> = (self.inputs.iter().copied().flatten())
-            .map(|it| it.plain(findings))
-            .collect();
-        if self.commands.is_none() && inputs.is_empty() {
-            return None;
+/// Commands that prepare something, as they are run.
+pub(super) fn commands(
+    listed: Option<&[At<Vec<Template>>]>,
+    findings: &Findings,
+) -> Vec<Vec<String>> {
+    let listed = listed.into_iter().flatten();
+    let commands = listed.map(|command| {
+        let mut words: Vec<String> = command.plain(findings);
+        if let (Some(named), Some(program)) = (command.first(), words.first_mut()) {
+            *program = command_from(program, &findings.folder(named.at));
         }
-        let commands = self.commands.iter().copied().flatten().map(|command| {
-            let mut words = command.iter();
-            let program = words.next();
-            let program = program.map(|it| command_from(&it.value, &findings.folder(it.at)));
-            let rest = words.map(|it| it.value.clone());
-            program.into_iter().chain(rest).collect()
-        });
-        Some(Prepare {
-            commands: commands.collect(),
-            cwd: self.cwd.map(|it| it.plain(findings)),
-            env: self.env.map_or_else(Vec::new, |it| it.plain(findings)),
-            timeout: self.timeout.map_or(PREPARE_TIMEOUT, |it| it.0),
-            inputs,
-        })
-    }
+        words
+    });
+    commands.collect()
 }
 
 /// Warns those who check files of a folder that is not there, as far as its path is known here. What is served says nothing of folders.
@@ -129,17 +115,6 @@ pub(super) fn check_prepare(
 /// How long each command may take that prepares something, unless the scenario says otherwise.
 pub const PREPARE_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The source of the system under test.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Source {
-    /// The folder that `${source.dir}` stands for, in a git repository or not.
-    pub repo: Option<PathBuf>,
-    /// The version of it that is wanted; `None` for the folder as it stands.
-    pub version: Option<Version>,
-    /// What is done before its servers are started.
-    pub prepare: Option<Prepare>,
-}
-
 /// A commit of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Version {
@@ -162,4 +137,23 @@ pub struct Prepare {
     pub timeout: Duration,
     /// Files, folders and patterns of them that they depend on; empty for the state of the source's repository.
     pub inputs: Vec<PathBuf>,
+}
+
+impl Prepare {
+    /// The same; `None` where neither commands are listed nor files that something depends on.
+    pub(super) fn unless_idle(self, has_commands: bool) -> Option<Self> {
+        let is_needed = has_commands || !self.inputs.is_empty();
+        is_needed.then_some(self)
+    }
+}
+
+impl Templates for Prepare {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        for command in &mut self.commands {
+            CommandLine::places(command, visit);
+        }
+        self.cwd.templates(visit);
+        self.env.templates(visit);
+        self.inputs.templates(visit);
+    }
 }

@@ -374,8 +374,9 @@ fn slower(calls: &Calls<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
         let Row::Pair(pair) = row else { return None };
         let baseline_ms = calls.before(pair.baseline).made.duration_ms?;
         let current_ms = calls.now(pair.current).made.duration_ms?;
+        let floor_ms = rule.floor.as_secs_f64() * 1000.0;
         let is_slower =
-            current_ms > rule.factor * baseline_ms && current_ms - baseline_ms >= rule.floor_ms;
+            current_ms > rule.factor * baseline_ms && current_ms - baseline_ms >= floor_ms;
         is_slower.then_some(SlowerCall {
             baseline: pair.baseline,
             current: pair.current,
