@@ -5,8 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Text;
-use crate::{Drift, Edit, ToolDrift};
+use crate::{Drift, Edit, Text, ToolDrift};
 
 /// One thing that differs between baseline and run, whether it fails the gate or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 
 use crate::record;
 use model::published::result::{Cause, CauseKind, CausePlace, Whose};
+use model::starred;
 use model::text::word_diff::around_difference;
 use model::text::{masked, shorten};
-use model::{CauseCall, How, RecordCommand, ToolChange, ToolDrift, starred};
+use model::{CauseCall, How, RecordCommand, ToolChange, ToolDrift};
 
 use super::key::Key;
 use super::words::{self, Verb};

@@ -6,8 +6,9 @@ use model::published::result::{Call, CauseKind, Comparison, Row, Scenario, Whose
 use model::reason::{Answered, Reason, ReasonKind, Why};
 use model::{
     CauseCall, Change, ChangeKind, ExperimentPart, How, Status, ToolChange, ToolDrift,
-    What as Happened, full_name, starred,
+    What as Happened,
 };
+use model::{full_name, starred};
 
 use super::draft::{Draft, Found, Same, Use, What};
 use super::ended::{self, Ended};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use model::{Change, ChangeKind, Edit, Piece, What, unescaped};
+use model::unescaped;
+use model::{Change, ChangeKind, Edit, Piece, What};
 
 /// A member that went, and the one that came in its place.
 #[derive(Debug)]

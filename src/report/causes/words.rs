@@ -4,7 +4,8 @@
 
 use model::published::result::Cause;
 use model::text::few;
-use model::{Change, ChangeKind, Edit, What, When, unescaped};
+use model::unescaped;
+use model::{Change, ChangeKind, Edit, What, When};
 
 /// What happened at a place of a call.
 #[derive(Debug, Clone)]
@@ -220,7 +221,8 @@ pub fn calls(cause: &Cause, command: &str, most: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Verb, place};
-    use model::{Change, ChangeKind, Edit, Text, What, starred};
+    use model::starred;
+    use model::{Change, ChangeKind, Edit, Text, What};
 
     #[test]
     fn a_secret_that_came_is_reported_with_its_place() {

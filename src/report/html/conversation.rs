@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use crate::description::Description;
 use crate::diff::{Diff, Known};
+use model::labelled;
 use model::published::result::{Call, ResponseComparison, ResultDocument, Row, Scenario};
 use model::text::word_diff::word_diff;
 use model::text::{line, shorten};
 use model::{
     Bound, CallStatus, Change, ChangeKind, Learned, RowKind, Status, ToolCall, Trajectory,
-    Variation, labelled,
+    Variation,
 };
 
 use super::answer::{self, Answers, Body, PartView, Room, Side};

@@ -1,4 +1,4 @@
-//! What a mock server offers, as it is served.
+//! The offer of a mock server, as it is served.
 
 use serde_json::Value;
 

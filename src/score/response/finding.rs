@@ -1,7 +1,8 @@
 //! The findings of the comparison of two responses, in bounded memory, and the places that recording learned to vary.
 
 use crate::values::number::{ALMOST, count};
-use model::{Difference, Edit, ResponseScore, Steady, Variation, Varying, unescaped};
+use model::unescaped;
+use model::{Difference, Edit, ResponseScore, Steady, Variation, Varying};
 use std::collections::HashMap;
 
 /// The most differences of one response that are kept one by one; the smaller ones beyond are summed up in one.

@@ -8,9 +8,8 @@ use serde_json::Value;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::memo::embedded;
-use model::{
-    Change, ChangeKind, Edit, Follows, How, Outcome, Piece, Row, What, starred, unescaped,
-};
+use model::{Change, ChangeKind, Edit, Follows, How, Outcome, Piece, Row, What};
+use model::{starred, unescaped};
 
 /// How many numbers that changed may be what others are computed from.
 const NUMBERS: usize = 64;

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::values::memo::embedded;
 use model::reason::Answered;
-use model::{Answer, Difference, Edit, Outcome, ResponseScore, starred, unescaped};
+use model::{Answer, Difference, Edit, Outcome, ResponseScore};
+use model::{starred, unescaped};
 
 /// What places that differ in nothing but an index have in common.
 #[derive(Debug, Default)]

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use crate::text::excerpt;
 use model::reason::{self, Answered, Reason, ReasonKind, Why};
+use model::starred;
 use model::text::masked;
 use model::{
     Binding, Change, ChangeKind, FailureKind, Follows, How, Outcome, Pair, Row, ToolCall,
-    ToolChange, What, starred,
+    ToolChange, What,
 };
 
 use super::evidence::Evidence;

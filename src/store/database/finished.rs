@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use super::connection::written;
 use super::head::{result_id, scenario_of};
 use crate::json;
+use crate::model::full_name;
 use crate::model::ruling::Judge;
 use crate::model::usage::TotalUse;
 use crate::model::{
-    CallStatus, Git, Outcome, Redacted, Servers, Status, Step, ToolCall, Trajectory, full_name,
+    CallStatus, Git, Outcome, Redacted, Servers, Status, Step, ToolCall, Trajectory,
 };
 use crate::published::history::{Commit, HistoryResult, RECORDED};
 use crate::published::kept::{ResultDetail, ResultEntry, ToolCallRow};
