@@ -200,47 +200,9 @@ impl Differing {
         let values: Vec<&Value> = agreeing.iter().filter_map(|it| per_take[*it]).collect();
         match values.first() {
             None => {}
-            Some(Value::Object(first)) => {
+            Some(Value::Object(_)) => {
                 let objects: Vec<&Object> = values.iter().filter_map(|it| it.as_object()).collect();
-                let are_made_up = key::vary(&objects);
-                let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
-                if are_made_up && !first.keys().any(is_common) {
-                    if self.of_other_keys(&objects, path, &numbers, depth - 1) {
-                        return;
-                    }
-                    self.note(path, Variation::AnyElements);
-                    let members: Vec<Sample<'_>> = (objects.iter().zip(&numbers))
-                        .flat_map(|(object, take)| object.values().map(|it| (it, *take)))
-                        .collect();
-                    return self.of_samples(
-                        &members,
-                        &format!("{path}/*"),
-                        depth,
-                        Variation::SameType,
-                    );
-                }
-                let mut keys: Vec<&String> = Vec::new();
-                let mut known = HashSet::new();
-                for members in &objects {
-                    keys.extend(members.keys().filter(|it| known.insert(*it)));
-                }
-                if are_made_up {
-                    let own = first.keys().filter(|it| !is_common(it));
-                    self.varies.extend(own.map(|key| {
-                        let path = format!("{path}/{}", escape(key));
-                        Varying::new(path, Variation::Anything)
-                    }));
-                    keys.retain(|it| is_common(it));
-                }
-                for key in keys {
-                    let members: PerTake<'_> = values.iter().map(|it| it.get(key)).collect();
-                    self.of_place(
-                        &members,
-                        &format!("{path}/{}", escape(key)),
-                        &numbers,
-                        depth - 1,
-                    );
-                }
+                self.of_objects(&objects, path, &numbers, depth - 1);
             }
             Some(Value::Array(_)) => {
                 let lists: Vec<&Vec<Value>> =
@@ -403,16 +365,49 @@ impl Differing {
         });
     }
 
-    /// Objects whose values are the same ones under other keys each time; false where nothing shows that they are.
+    fn of_objects(&mut self, objects: &[&Object], path: &str, numbers: &[usize], depth: usize) {
+        let first = objects[0];
+        let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
+        let mut keys: Vec<&String> = Vec::new();
+        let mut known = HashSet::new();
+        for members in objects {
+            keys.extend(members.keys().filter(|it| known.insert(*it)));
+        }
+        if key::vary(objects) {
+            let own = |object: &&Object| -> Vec<Value> {
+                let own = object.iter().filter(|(key, _)| !is_common(key));
+                own.map(|(_, it)| it.clone()).collect()
+            };
+            let own: Vec<Vec<Value>> = objects.iter().map(own).collect();
+            keys.retain(|it| is_common(it));
+            if self.of_other_keys(&own, path, numbers, depth) {
+                // Said of each of them.
+            } else if keys.is_empty() {
+                self.note(path, Variation::AnyElements);
+                let own: Vec<&Vec<Value>> = own.iter().collect();
+                return self.of_elements(&own, path, numbers, depth + 1);
+            } else {
+                let own = first.keys().filter(|it| !is_common(it));
+                self.varies.extend(own.map(|key| {
+                    let path = format!("{path}/{}", escape(key));
+                    Varying::new(path, Variation::Anything)
+                }));
+            }
+        }
+        for key in keys {
+            let members: PerTake<'_> = objects.iter().map(|it| it.get(key)).collect();
+            self.of_place(&members, &format!("{path}/{}", escape(key)), numbers, depth);
+        }
+    }
+
+    /// Values that are the same ones under other keys each time; false where nothing shows that they are.
     fn of_other_keys(
         &mut self,
-        objects: &[&Object],
+        values: &[Vec<Value>],
         path: &str,
         numbers: &[usize],
         depth: usize,
     ) -> bool {
-        let values = objects.iter().map(|it| it.values().cloned().collect());
-        let values: Vec<Vec<Value>> = values.collect();
         let lists: Vec<&Vec<Value>> = values.iter().collect();
         let Some(partners) = same_elements(&lists) else {
             return false;

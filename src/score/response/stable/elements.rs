@@ -17,7 +17,7 @@ use super::spot::{At, Spot};
 /// The most pairs of elements up to which those between two equal elements are paired by likeness; beyond, they are paired in order.
 pub(super) const CELLS: usize = 1 << 12;
 
-/// The elements of a list, or the values of an object whose keys are others each time, with the steps that lead to them.
+/// The elements of a list, or the members of an object whose keys are others each time, with the steps that lead to them.
 pub(super) struct Elements<'a> {
     pub(super) values: Vec<&'a Value>,
     pub(super) steps: Vec<Step<'a>>,
@@ -34,10 +34,13 @@ impl<'a> Elements<'a> {
         }
     }
 
-    pub(super) fn of_object(object: &'a Object) -> Self {
+    /// The members of an object whose keys another one does not have.
+    pub(super) fn not_in(other: &Object, object: &'a Object) -> Self {
+        let own = object.iter().filter(|it| !other.contains_key(it.0));
+        let (steps, values) = own.map(|(key, it)| (Step::Key(key), it)).unzip();
         Self {
-            values: object.values().collect(),
-            steps: object.keys().map(|it| Step::Key(it)).collect(),
+            values,
+            steps,
             piece: Piece::Member,
         }
     }

@@ -385,6 +385,13 @@ impl<'a> Walk<'a> {
     }
 
     fn objects(&mut self, b: &'a Object, c: &'a Object, at: &At<'a>) {
+        if self.keys_have_moved(b, c) {
+            for ((key, of_b), of_c) in b.iter().zip(c.values()) {
+                let under = Tree::under(at, key);
+                self.at(Step::Key(key), |walk| walk.values(of_b, of_c, &under, key));
+            }
+            return;
+        }
         let added: Vec<&'a String> = c.keys().filter(|it| !b.contains_key(*it)).collect();
         for (key, of_b) in b {
             let under = Tree::under(at, key);

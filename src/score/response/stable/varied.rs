@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::response::finding::Tree;
 use crate::text::at_least::is_at_least;
 use crate::text::clock::Moved;
+use crate::text::times::is_time;
 use crate::text::token::tokens;
 use crate::text::variation::{self, How, What};
 use crate::text::watch::{self, Watched};
@@ -50,8 +51,7 @@ impl<'a> Walk<'a> {
             }
             (Variation::AnyOrder, Value::Object(of_b), Value::Object(of_c)) => {
                 if !self.has_lost_keys(of_b, of_c, b, c) {
-                    let (b, c) = (Elements::of_object(of_b), Elements::of_object(of_c));
-                    self.in_any_order(&b, &c, at, key);
+                    self.under_any_keys(of_b, of_c, at, key);
                 }
             }
             (Variation::Row, Value::Array(b), Value::Array(c)) => self.rows(b, c, at, key),
@@ -92,6 +92,18 @@ impl<'a> Walk<'a> {
             _ => self.became(b, c),
         }
         true
+    }
+
+    /// Compares objects of which some members have other keys each time.
+    fn under_any_keys(&mut self, b: &'a Object, c: &'a Object, at: &At<'a>, key: &str) {
+        for (key, of_b) in b {
+            if let Some(of_c) = c.get(key) {
+                let under = Tree::under(at, key);
+                self.at(Step::Key(key), |walk| walk.values(of_b, of_c, &under, key));
+            }
+        }
+        let (of_b, of_c) = (Elements::not_in(c, b), Elements::not_in(b, c));
+        self.in_any_order(&of_b, &of_c, at, key);
     }
 
     /// Notes an object without members, or without any of the kind of keys that it had.
@@ -366,19 +378,39 @@ impl<'a> Walk<'a> {
             else {
                 continue;
             };
-            let edit = match self.spot.known.clock.judge_all(&texts, key) {
-                None | Some(Moved::No) => continue,
-                Some(Moved::Same | Moved::Quiet) => None,
-                Some(Moved::WithTheClock) => Some(Edit::odd("moved with the clock")),
-                Some(Moved::Otherwise) => Some(Edit::odd("another moment")),
-            };
+            if !self.have_moved(&texts, key) {
+                continue;
+            }
             self.excused
                 .extend(times.iter().map(|(_, is)| std::ptr::from_ref::<Value>(is)));
-            if let Some(edit) = edit {
-                let both = excerpt::of_texts(texts[0].0, texts[0].1);
-                self.notes.tolerate(&self.spot, edit, both);
-            }
         }
+    }
+
+    /// Whether the keys of two objects are times that all moved alike, as those of a forecast for the next days do; the values of such
+    /// objects belong together in their order.
+    pub(super) fn keys_have_moved(&mut self, b: &Object, c: &Object) -> bool {
+        if b.len() != c.len()
+            || b.keys().all(|it| c.contains_key(it))
+            || !b.keys().all(|it| is_time(it))
+        {
+            return false;
+        }
+        let keys = b.keys().zip(c.keys());
+        let keys: Vec<(&str, &str)> = keys.map(|(b, c)| (b.as_str(), c.as_str())).collect();
+        self.have_moved(&keys, "")
+    }
+
+    /// Whether times all moved alike. Where that is more than the clock did anyway, it is shown.
+    fn have_moved(&mut self, times: &[(&str, &str)], key: &str) -> bool {
+        let edit = match self.spot.known.clock.judge_all(times, key) {
+            None | Some(Moved::No) => return false,
+            Some(Moved::Same | Moved::Quiet) => return true,
+            Some(Moved::WithTheClock) => Edit::odd("moved with the clock"),
+            Some(Moved::Otherwise) => Edit::odd("another moment"),
+        };
+        let both = excerpt::of_texts(times[0].0, times[0].1);
+        self.notes.tolerate(&self.spot, edit, both);
+        true
     }
 }
 
