@@ -7,12 +7,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::lists::align;
+use crate::text::key;
 use crate::text::telling::{telling, telling_offsets, telling_texts};
 use crate::text::token::tokens;
 use crate::text::words;
 use crate::values::number;
 use crate::values::path::escape;
-use crate::values::same::{self, View, same};
+use crate::values::same::{self, DEPTH, View, same};
 use model::{Object, TokenKind, Variation, Varying, VaryingToken};
 
 use super::wording;
@@ -40,7 +41,8 @@ pub(super) fn gathered(
     let mut places: HashMap<String, Vec<Option<Way>>> = HashMap::new();
     for it in &varies {
         if let Some((element, rest)) = parted(it) {
-            let how = for_every_element(it, element.pointer(&rest));
+            let how = for_every_element(it, any_at(element, &rest))
+                .filter(|it| it.0 != Variation::AnyOrder || least == 1);
             places.entry(rest).or_default().push(how);
         }
     }
@@ -96,7 +98,8 @@ fn one_way(ways: &[Option<Way>]) -> Option<Way> {
     let mut ways = ways.iter();
     let first = ways.next()?.clone()?;
     ways.try_fold(first, |known, it| match (known, it.as_ref()?) {
-        (it @ (Variation::SameType, _), (Variation::SameType, _)) => Some(it),
+        (it @ (Variation::SameType, _), (Variation::SameType, _))
+        | (it @ (Variation::AnyOrder, _), (Variation::AnyOrder, _)) => Some(it),
         ((Variation::Tokens, mut a), (Variation::Tokens, b)) => {
             let (one, other) = (a.first_mut()?, b.first()?);
             // The number of tokens of an id depends on its random letters and digits.
@@ -110,7 +113,7 @@ fn one_way(ways: &[Option<Way>]) -> Option<Way> {
 /// How a place varies, if that applies to every element; `None` where it is said of tokens of one text.
 fn for_every_element(it: &Varying, recorded: Option<&Value>) -> Option<Way> {
     match it.by {
-        Variation::SameType => Some((it.by, Vec::new())),
+        Variation::SameType | Variation::AnyOrder => Some((it.by, Vec::new())),
         Variation::Tokens => {
             let text = recorded.and_then(Value::as_str)?;
             let [only] = it.parts.as_slice() else {
@@ -120,6 +123,16 @@ fn for_every_element(it: &Varying, recorded: Option<&Value>) -> Option<Way> {
         }
         _ => None,
     }
+}
+
+/// The value at a path; of any element the first.
+fn any_at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    let mut steps = path.split('/').skip(1);
+    steps.try_fold(value, |value, step| match (step, value) {
+        ("*", Value::Array(items)) => items.first(),
+        ("*", Value::Object(members)) => members.values().next(),
+        _ => value.pointer(&format!("/{step}")),
+    })
 }
 
 /// Whether two values have anything in common, so that one may stand for the other in a list.
@@ -226,7 +239,7 @@ pub(super) fn is_reordered(a: &[Value], b: &[Value]) -> bool {
 /// members whose values are the same in all lists, taken together.
 pub(super) fn partners(lists: &[&Vec<Value>]) -> Option<Vec<Vec<usize>>> {
     let tables = tables(lists).filter(|it| it[0].len() > 1)?;
-    let stable = stable_prints(&tables);
+    let stable = stable_prints(&tables, |it| same::hash(it, View::Plain));
     let is_in_order = stable.iter().all(|it| *it == stable[0]);
     (!is_in_order).then(|| matched_with_first(&stable))
 }
@@ -234,12 +247,12 @@ pub(super) fn partners(lists: &[&Vec<Value>]) -> Option<Vec<Vec<usize>>> {
 /// The same of elements of which nobody knows where they stand: those that are the same in all lists, or rows of which some member is; `None`
 /// where nothing shows that they are the same ones each time.
 pub(super) fn same_elements(lists: &[&Vec<Value>]) -> Option<Vec<Vec<usize>>> {
-    let whole = |list: &&Vec<Value>| list.iter().map(|it| same::hash(it, View::Plain)).collect();
+    let whole = |list: &&Vec<Value>| list.iter().map(without_made_up_keys).collect();
     let whole: Vec<Vec<u64>> = lists.iter().map(whole).collect();
     if have_same_rows(&whole) {
         return Some(matched_with_first(&whole));
     }
-    let stable = stable_prints(&tables(lists)?);
+    let stable = stable_prints(&tables(lists)?, without_made_up_keys);
     if stable[0].iter().all(|it| *it == NOTHING_STABLE) {
         return None;
     }
@@ -263,19 +276,42 @@ fn rows(list: &[Value]) -> Option<Vec<&Object>> {
     list.iter().map(Value::as_object).collect()
 }
 
+/// Equal for values that are the same but for keys that look made up.
+fn without_made_up_keys(value: &Value) -> u64 {
+    fn hash(value: &Value, depth: usize) -> u64 {
+        match (value, depth.checked_sub(1)) {
+            (Value::Object(members), Some(depth)) => {
+                let members = members.iter().map(|(key, it)| {
+                    let key = (!key::is_made_up(key)).then_some(key);
+                    same::hash_of((key, hash(it, depth)))
+                });
+                members.fold(0, u64::wrapping_add)
+            }
+            (Value::Array(items), Some(depth)) => {
+                let items: Vec<u64> = items.iter().map(|it| hash(it, depth)).collect();
+                same::hash_of(items)
+            }
+            _ => same::hash(value, View::Plain),
+        }
+    }
+    hash(value, DEPTH)
+}
+
 /// The hash of a row that has no stable member.
 const NOTHING_STABLE: u64 = 0;
 
 /// A hash of each row's stable members, for each list.
-fn stable_prints(tables: &[Vec<&Object>]) -> Vec<Vec<u64>> {
+fn stable_prints(tables: &[Vec<&Object>], print: fn(&Value) -> u64) -> Vec<Vec<u64>> {
     let nothing = tables.iter().map(|it| vec![NOTHING_STABLE; it.len()]);
     let mut stable: Vec<Vec<u64>> = nothing.collect();
     for key in most_distinct_first(tables) {
         let joined: Vec<Vec<u64>> = (tables.iter().zip(&stable))
             .map(|(rows, known)| {
                 let both = rows.iter().zip(known);
-                let print = |(row, known): (&&Object, &u64)| same::hash_of((known, of(row, key)));
-                both.map(print).collect()
+                let joined = |(row, known): (&&Object, &u64)| {
+                    same::hash_of((known, row.get(key).map(print)))
+                };
+                both.map(joined).collect()
             })
             .collect();
         if have_same_rows(&joined) {

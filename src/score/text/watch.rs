@@ -308,6 +308,9 @@ pub(crate) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Option<Watched>
             _ => None,
         };
     }
+    if seen.len() > 1 && most - least <= 1 && *least > DAY {
+        return later_by(*least, nearest(*least)?);
+    }
     let is_within_a_day = seen.iter().all(|it| it.abs() <= DAY);
     // Where the takes were hours apart, things happened at these times whenever they did, and the last of them may be long ago.
     let (long_ago, what) = if most - least > HOUR {
@@ -323,6 +326,17 @@ pub(crate) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Option<Watched>
     }
     let was_near = seen.iter().all(|it| it.abs() < DECADE);
     (was_near && now.iter().all(|it| it.abs() > DECADE)).then_some(Shown("is years away"))
+}
+
+/// A time that was so much later than its call in each take, and is off by so much now. Months have other lengths, and weekends and holidays
+/// come between.
+fn later_by(later: i64, off: i64) -> Option<Watched> {
+    let months = if later >= 28 * DAY { 3 * DAY } else { 0 };
+    match off {
+        it if it > 4 * DAY => Some(Never("is not as long after its call any more")),
+        it if it > months.max(HOUR + FAR_OFF) => Some(Shown("is off by hours or days")),
+        _ => None,
+    }
 }
 
 /// A time, as it is written.
@@ -362,7 +376,49 @@ pub(crate) fn whole(seconds: Vec<f64>) -> Vec<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY, HOUR, Never, YEAR, time};
+    use super::{DAY, HOUR, Never, Shown, YEAR, time};
+
+    #[test]
+    fn what_is_due_is_due_as_long_after_its_call() {
+        let week = 7 * DAY;
+        for (seen, now, found) in [
+            ([week, week], week, None),
+            // Summer time has begun.
+            ([week, week + 1], week + HOUR, None),
+            (
+                [week, week],
+                week + 2 * HOUR,
+                Some(Shown("is off by hours or days")),
+            ),
+            (
+                [week, week],
+                week + 2 * DAY,
+                Some(Shown("is off by hours or days")),
+            ),
+            (
+                [week, week],
+                12 * DAY,
+                Some(Never("is not as long after its call any more")),
+            ),
+            (
+                [week, week],
+                HOUR,
+                Some(Never("is not as long after its call any more")),
+            ),
+            // A month.
+            ([30 * DAY, 30 * DAY], 28 * DAY, None),
+            (
+                [30 * DAY, 30 * DAY],
+                60 * DAY,
+                Some(Never("is not as long after its call any more")),
+            ),
+            // Moments of their own.
+            ([week, week + 60], 12 * DAY, None),
+            ([-week, -week], -12 * DAY, None),
+        ] {
+            assert_eq!(time(&seen, &[now], true), found, "{seen:?} {now}");
+        }
+    }
 
     #[test]
     fn a_time_may_be_as_long_ago_as_the_takes_were_apart() {
