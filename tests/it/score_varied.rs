@@ -381,9 +381,34 @@ fn values_are_held_although_their_keys_are_made_up_anew() {
         ],
         &[
             (people(3, ["jay", "rook"]), "same"),
+            (
+                by_id(
+                    3,
+                    &[json!({"name": "jay", "born": 1903, "currency": "USD"})],
+                ),
+                "same",
+            ),
             (by_id(3, &[json!({"name": 5})]), "fails"),
         ],
     );
+    // What varies in each of them in its own way cannot be said of all.
+    let notes = |take: usize| {
+        let first = json!({"total": 1, "note": format!("after {} tries of 20", 3 + take)});
+        by_id(
+            take,
+            &[
+                first,
+                json!({"total": 2, "note": format!("20 left, for {} users", 7 * take)}),
+            ],
+        )
+    };
+    judged(&[notes(1), notes(2)], &[(notes(3), "same")]);
+    // All of them gone is one change.
+    let numbers = |take| by_id(take, &[json!(3), json!(8)]);
+    for gone in [json!({}), json!({"note": "none today"})] {
+        let found = against(&[numbers(1), numbers(2)], &gone);
+        assert_eq!(found.changes.len(), 1, "{:#?}", found.changes);
+    }
 }
 
 #[test]

@@ -368,7 +368,25 @@ fn matched(first: &[u64], other: &[u64]) -> Vec<usize> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::are_other_rows;
+    use model::{Variation, Varying};
+
+    use super::{are_other_rows, gathered};
+
+    #[test]
+    fn what_comes_in_any_order_in_each_element_is_one_place_where_the_elements_do_too() {
+        let rows = [json!({"tags": ["a", "b"]}), json!({"tags": ["c", "d"]})];
+        let varies = || -> Vec<Varying> {
+            let paths = ["/list/0/tags", "/list/1/tags"];
+            let in_any_order = |it: &str| Varying::new(it.to_owned(), Variation::AnyOrder);
+            paths.map(in_any_order).into()
+        };
+        let paths = |least: usize| -> Vec<String> {
+            let gathered = gathered(varies(), "/list", &rows, least).into_iter();
+            gathered.map(|it| it.path).collect()
+        };
+        assert_eq!(paths(1), ["/list/*/tags"]);
+        assert_eq!(paths(2), ["/list/0/tags", "/list/1/tags"]);
+    }
 
     #[test]
     fn rows_that_nothing_names_are_others_each_time() {
