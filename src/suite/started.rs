@@ -1,13 +1,11 @@
 //! Servers over HTTP that are started for one run, and ended after it.
 
-use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::ops::Range;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{join_all, select_all};
-use parking_lot::Mutex;
 
 use crate::model::{Ending, Redacted, Trajectory, Trouble};
 use crate::process::{ChildCommand, Logged};
@@ -15,19 +13,20 @@ use crate::redact::Redactor;
 use crate::run::SetupError;
 use crate::suite::post_mortem::{end_as, lost_connection};
 
-/// The ports that servers of this process have been given and may be using.
-static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
-
 /// Where ports are looked for: below those that Linux (from 32768), macOS and Windows (from 49152) give to whoever asks for any. One of those
 /// could go to somebody else between its choice and the moment at which the server listens there.
 const RANGE: Range<u16> = 20_000..32_768;
 
-/// A port of this machine that was free, and that no other server of this process is given.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Port(u16);
+/// A port of this machine that was free, and that no other server is given by us meanwhile, whichever process starts it: a server that is
+/// given a port listens there only later, and over TCP, so that until then, and as long, nobody but us has the port of UDP of this number.
+#[derive(Debug)]
+pub(crate) struct Port {
+    number: u16,
+    _held: UdpSocket,
+}
 
 impl Port {
-    /// Takes a free port. It is looked for from anywhere in the range, so that processes side by side hardly ever choose the same.
+    /// Takes a free port. It is looked for from anywhere in the range, so that processes side by side seldom meet.
     ///
     /// # Errors
     ///
@@ -41,10 +40,15 @@ impl Port {
         let free = (first..count)
             .chain(0..first)
             .map(|it| RANGE.start + it)
-            .find(|it| {
-                TcpListener::bind((Ipv4Addr::LOCALHOST, *it)).is_ok() && TAKEN.lock().insert(*it)
+            .find_map(|number| {
+                let held = UdpSocket::bind((Ipv4Addr::LOCALHOST, number)).ok()?;
+                TcpListener::bind((Ipv4Addr::LOCALHOST, number)).ok()?;
+                Some(Self {
+                    number,
+                    _held: held,
+                })
             });
-        free.map(Self).ok_or_else(|| {
+        free.ok_or_else(|| {
             none(format!(
                 "all from {} to {} are taken",
                 RANGE.start,
@@ -54,13 +58,7 @@ impl Port {
     }
 
     pub(crate) fn number(&self) -> u16 {
-        self.0
-    }
-}
-
-impl Drop for Port {
-    fn drop(&mut self) {
-        TAKEN.lock().remove(&self.0);
+        self.number
     }
 }
 
@@ -282,7 +280,7 @@ mod tests {
 
     #[test]
     fn no_port_is_given_twice_at_once() {
-        let ports: Vec<Port> = (0..2000).map(|_| Port::free().unwrap()).collect();
+        let ports: Vec<Port> = (0..400).map(|_| Port::free().unwrap()).collect();
         let mut numbers: Vec<u16> = ports.iter().map(Port::number).collect();
         numbers.sort_unstable();
         numbers.dedup();
