@@ -17,8 +17,8 @@ use crate::suite::post_mortem::{end_as, lost_connection};
 /// could go to somebody else between its choice and the moment at which the server listens there.
 const RANGE: Range<u16> = 20_000..32_768;
 
-/// A port of this machine that was free, and that no other server is given by us meanwhile, whichever process starts it: a server that is
-/// given a port listens there only later, and over TCP, so that until then, and as long, nobody but us has the port of UDP of this number.
+/// A port of this machine that was free, and that no process of ours gives to another server meanwhile. The server will listen there over TCP,
+/// and only later; what tells our other processes that the port is given is a socket that holds the UDP port of the same number.
 #[derive(Debug)]
 pub(crate) struct Port {
     number: u16,

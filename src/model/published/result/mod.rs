@@ -1,4 +1,4 @@
-//! The published result, format version 2: what `result.json` holds.
+//! The published result, format version 3: what `result.json` holds.
 //!
 //! Numbers that are not known are `null`, never 0. Within a version members may be added; a member never changes its
 //! meaning and never goes away.
@@ -7,8 +7,9 @@
 //! |---|---|
 //! | 1 | |
 //! | 2 | `causes` tell what each is, where, and whose doing. `changes`: whatever differs, whether it fails or not; reasons that follow from another; drift with what was and what is. What a trajectory tells, too, is spelled as there: a call's outcome is `ok` (it was `answer`) or `transport_error` (`transport`), and a repository that is not known is `{"unknown": reason}` (`{"state": "unknown", "reason": …}`) |
+//! | 3 | Changes, losses and drift have a `code`, and reasons a `why`: a value that says what happened, beside the sentence. What follows from a change names it in `follows`, and stands beside it in one list |
 //!
-//! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
+//! Results of versions 1 and 2 are read as [`earlier`] says: what they have in sentences alone becomes values there.
 
 mod bisected;
 mod cause;
