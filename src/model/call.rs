@@ -28,7 +28,7 @@ pub struct ToolCall {
     /// When the run began that it was made in; absent where that is the run of the stamp. A baseline has calls of several runs where some were
     /// accepted later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub began: Option<Timestamp>,
     /// Offset from the start of the run in milliseconds, or null.
     pub start_ms: Option<f64>,

@@ -409,9 +409,7 @@ pub struct SlowerCall {
     pub baseline: usize,
     /// The number of the call in the run.
     pub current: usize,
-    #[schemars(with = "Option<f64>")]
     pub baseline_ms: f64,
-    #[schemars(with = "Option<f64>")]
     pub current_ms: f64,
 }
 

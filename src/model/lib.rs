@@ -7,6 +7,7 @@ mod called;
 mod catalogue;
 mod cell;
 mod change;
+mod check;
 mod comparison;
 pub mod digits;
 mod direct;
@@ -24,6 +25,7 @@ mod pending;
 pub mod placeholder;
 mod places;
 pub mod points;
+mod problem;
 pub mod published;
 pub mod reason;
 mod redacted;
@@ -51,6 +53,7 @@ pub use called::{Called, CalledOption, Selection};
 pub use catalogue::{Catalogue, Client, ClientAnswer, ServerCatalogue, Tool};
 pub use cell::{Cell, Setting};
 pub use change::{Change, ChangeKind, Follows, How, What, When, starred, unescaped};
+pub use check::{Asked, Check, CheckState};
 pub use comparison::{
     ArgumentDifference, Band, Bound, Comparison, ExecutionStatus, Loss, LossOf, Pair,
     ParameterScore, Polled, RequestScore, Row, RowKind, Scores, SlowerCall, Upstream,
@@ -68,6 +71,7 @@ pub use learned::{
 };
 pub use pending::{Found, Origin, PendingRun};
 pub use places::{Place, Places};
+pub use problem::{Problem, RecordCommand, Retried};
 pub use redacted::{Redacted, ShownText};
 pub use redaction::{Redaction, RedactionPattern, SecretVariable};
 pub use reference::{Flaw, NoReference, Part, Reference};
@@ -75,9 +79,7 @@ pub use response::{Difference, Edit, Grade, Piece, ResponseScore, Steady};
 pub use sentence::Text;
 pub use stamp::{DIRTY, Git, GitCommit, ImageStamp, Servers, Stamp};
 pub use status::{NotRun, Status};
-pub use suite::{
-    Asked, Check, CheckState, Problem, RecordCommand, Retried, ScenarioResult, SuiteResult,
-};
+pub use suite::{ScenarioResult, SuiteResult};
 pub use trajectory::{AsSaid, Ending, Step, Trajectory, Unsendable};
 pub use trouble::{Trouble, Unanswered};
 pub use unsteady::{TwoAnswers, Unsteady};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stamp {
     /// When the run began (RFC 3339).
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub recorded_at: Timestamp,
     /// How far the local time of the machine was ahead of UTC then, in seconds; absent where nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,9 +1,10 @@
 //! Reasons why a run could not be made or judged, where another try may well succeed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a run could not be made or judged, where another try may well go otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trouble {
     /// A server, or the API of a model, could not be reached, or went away.

@@ -37,6 +37,7 @@ mod ordinary;
 mod parts;
 mod random;
 mod restore;
+mod result;
 pub mod scan;
 mod secrets;
 mod shapes;

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::hit::Hit;
 use super::{Origin, Redactor, keys};
+use model::usage::ModelRequest;
 use model::{
-    Binding, Catalogue, Ending, Git, Header, ImageStamp, Learned, Odd, Outcome, Redacted, Repeat,
-    Step, ToolCall, Trajectory, UpstreamLane, Varying,
+    Answer, Binding, Catalogue, ClientAnswer, Ending, Failure, Git, Header, ImageStamp, Learned,
+    Odd, Outcome, Redacted, Repeat, ServerCatalogue, Stamp, Step, ToolCall, Trajectory,
+    UpstreamLane, Varying,
 };
 use model::{digits, json, texts};
 
@@ -83,16 +85,41 @@ impl Redactor {
     }
 
     fn pass(&self, trajectory: &mut Trajectory, said: &mut BTreeMap<usize, Step>) {
-        self.words(&mut trajectory.name);
-        self.git(&mut trajectory.stamp.scenarios);
-        trajectory
-            .stamp
-            .source
-            .iter_mut()
-            .for_each(|it| self.git(it));
-        if let Some(image) = &mut trajectory.stamp.image {
-            self.image(image);
-        }
+        let Trajectory {
+            scenario: _,
+            name,
+            scenario_hash: _,
+            stamp,
+            duration_ms: _,
+            repeated: _,
+            as_said: _,
+            // They are looked through below, in the order in which their secrets are counted.
+            steps: _,
+            catalogue: _,
+            requests: _,
+            ending: _,
+            learned: _,
+            bindings: _,
+            upstream: _,
+        } = trajectory;
+        let Stamp {
+            recorded_at: _,
+            utc_offset: _,
+            mcp_eval: _,
+            // A kind, and hashes.
+            agent: _,
+            agent_hash: _,
+            agent_parts: _,
+            servers: _,
+            model: _,
+            scenarios,
+            source,
+            image,
+        } = stamp;
+        self.words(name);
+        self.git(scenarios);
+        source.iter_mut().for_each(|it| self.git(it));
+        image.iter_mut().for_each(|it| self.image(it));
         each_step(trajectory, said, |step| match step {
             Step::User { text } | Step::Assistant { text } => self.words(text),
             Step::ToolCall(call) => self.called(call),
@@ -104,12 +131,16 @@ impl Redactor {
             .iter_mut()
             .for_each(|it| self.string(it));
         for request in &mut trajectory.requests {
-            let texts = request.model.iter_mut().chain(&mut request.stop_reason);
-            texts.for_each(|it| self.words(it));
-            let problems = request.attempts.iter_mut();
-            problems
-                .filter_map(|it| it.problem.as_mut())
-                .for_each(|it| self.words(it));
+            let ModelRequest {
+                after_steps: _,
+                model,
+                stop_reason,
+                usage: _,
+                cost: _,
+                attempts,
+            } = request;
+            self.all_words(model.iter_mut().chain(stop_reason));
+            self.all_words(attempts.iter_mut().flat_map(|it| &mut it.problem));
         }
         self.end(&mut trajectory.ending);
         self.learned(trajectory);
@@ -233,22 +264,35 @@ impl Redactor {
         for tool in &mut catalogue.own {
             self.string(tool);
         }
-        for server in &mut catalogue.servers {
-            self.name(&mut server.server);
-            (server.info.iter_mut())
-                .chain(&mut server.capabilities)
+        for it in &mut catalogue.servers {
+            let ServerCatalogue {
+                server,
+                info,
+                protocol_version,
+                capabilities,
+                instructions,
+                tools,
+                later,
+                client,
+            } = it;
+            self.name(server);
+            (info.iter_mut().chain(capabilities))
                 .for_each(|it| self.any(it, Origin::Outside, None));
-            let texts = server.instructions.iter_mut();
-            texts
-                .chain(&mut server.protocol_version)
-                .chain(&mut server.later)
-                .for_each(|it| self.string(it));
-            for it in &mut server.client.answers {
-                let values = it.result.iter_mut().chain(&mut it.error);
-                let values = values.chain([&mut it.params]);
+            let texts = instructions.iter_mut().chain(protocol_version);
+            texts.chain(later).for_each(|it| self.string(it));
+            self.members(&mut client.capabilities, Origin::Outside);
+            for ClientAnswer {
+                method,
+                params,
+                result,
+                error,
+            } in &mut client.answers
+            {
+                self.string(method);
+                let values = result.iter_mut().chain(error).chain([params]);
                 values.for_each(|it| self.any(it, Origin::Outside, None));
             }
-            for tool in &mut server.tools {
+            for tool in tools {
                 // Not by key: a schema may well describe a property named `token`.
                 for value in tool.served.values_mut() {
                     texts::each_mut(value, &mut |text| self.string(text));
@@ -268,15 +312,27 @@ impl Redactor {
     }
 
     fn called(&self, call: &mut ToolCall) {
-        self.name(&mut call.tool);
-        call.server.iter_mut().for_each(|it| self.name(it));
+        let ToolCall {
+            server,
+            tool,
+            arguments,
+            digits,
+            outcome,
+            // Counted last, after all others.
+            again: _,
+            began: _,
+            start_ms: _,
+            duration_ms: _,
+        } = call;
+        self.name(tool);
+        server.iter_mut().for_each(|it| self.name(it));
         // A secret may be a long number, too.
-        digits::put_into(&mut call.arguments, &call.digits);
-        self.members(&mut call.arguments, Origin::Outside);
-        if !call.digits.is_empty() {
-            call.digits = digits::take_from(&mut call.arguments);
+        digits::put_into(arguments, digits);
+        self.members(arguments, Origin::Outside);
+        if !digits.is_empty() {
+            *digits = digits::take_from(arguments);
         }
-        self.outcome(&mut call.outcome);
+        self.outcome(outcome);
     }
 
     /// Labels of an image were written by people, as anything else.
@@ -318,24 +374,37 @@ impl Redactor {
     fn outcome(&self, outcome: &mut Outcome) {
         match outcome {
             Outcome::Answer(answer) => {
-                answer
-                    .content
-                    .iter_mut()
-                    .for_each(|it| self.any(it, Origin::Outside, None));
-                if let Some(structured) = &mut answer.structured_content {
-                    digits::put(structured, &answer.digits);
+                let Answer {
+                    is_error: _,
+                    content,
+                    structured_content,
+                    digits,
+                    other,
+                    breach,
+                } = answer;
+                for it in content {
+                    self.any(it, Origin::Outside, None);
+                }
+                if let Some(structured) = structured_content {
+                    digits::put(structured, digits);
                     self.any(structured, Origin::Outside, None);
-                    if !answer.digits.is_empty() {
-                        answer.digits = digits::take(structured);
+                    if !digits.is_empty() {
+                        *digits = digits::take(structured);
                     }
                 }
-                self.members(&mut answer.other, Origin::Outside);
+                self.members(other, Origin::Outside);
+                // It quotes the answer.
+                self.all_words(breach);
             }
             Outcome::Failure(failure) => {
-                self.string(&mut failure.message);
-                failure
-                    .data
-                    .iter_mut()
+                let Failure {
+                    kind: _,
+                    message,
+                    code: _,
+                    data,
+                } = failure;
+                self.string(message);
+                data.iter_mut()
                     .for_each(|it| self.any(it, Origin::Outside, None));
             }
         }

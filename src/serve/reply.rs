@@ -151,7 +151,7 @@ fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verd
         .iter()
         .filter(|it| !run.is_some_and(|run| is_called(it, run)))
         .collect();
-    let judged = result.evaluations.iter().find_map(ruled);
+    let judged = result.evaluators.iter().find_map(ruled);
     let passed = status == Status::Passed;
     let mut reasons = against(result);
     let (confidence, mut suggestions) = if let Some((judge, reasoning)) = judged {
@@ -205,7 +205,7 @@ fn against(result: &ScenarioResult) -> Vec<String> {
     let problem = result.problem.iter().map(|it| sentence(&it.message));
     let checks = result.checks.iter().filter(|it| Check::fails(it));
     let checks = checks.map(|it| sentence(&format!("{}: {}", it.name, it.message)));
-    let evaluations = result.evaluations.iter().filter(|it| it.fails());
+    let evaluations = result.evaluators.iter().filter(|it| it.fails());
     let evaluations = evaluations.filter(|it| ruled(it).is_none());
     let evaluations = evaluations.map(|it| {
         let said = std::iter::once(&it.message).chain(&it.details);

@@ -61,10 +61,11 @@ impl Watching {
         for (index, result) in finished.suite.scenarios.iter().enumerate() {
             if !self.reported.lock().contains(&result.id) {
                 let [baseline, current] = finished.sides(index);
-                self.finished(&finished.suite.derive(|it| ScenarioResult {
-                    baseline,
-                    current,
-                    ..it.scenarios[index].clone()
+                self.finished(&finished.suite.derive(|it| {
+                    it.scenarios[index].clone().with(|it| {
+                        it.baseline = baseline;
+                        it.current = current;
+                    })
                 }));
             }
         }

@@ -349,7 +349,7 @@ fn reason(result: &ScenarioResult) -> String {
     let mut reasons = verdict
         .map(Reason::whole)
         .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
-        .chain(evaluating::reasons(&result.evaluations, result.evaluation));
+        .chain(evaluating::reasons(&result.evaluators, result.overall));
     reasons.next().unwrap_or_default()
 }
 

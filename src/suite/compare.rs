@@ -186,11 +186,10 @@ pub(super) async fn ask_once_more(
                 // Nobody knows whether it would have failed again.
                 if run_context.suite.interrupt.is_cancelled() {
                     let said = "interrupted while its failure was tried once more";
-                    *result = ScenarioResult {
-                        status: Status::Interrupted,
-                        problem: Some(Problem::new(said)),
-                        ..*incomplete
-                    };
+                    *result = (*incomplete).with(|it| {
+                        it.status = Status::Interrupted;
+                        it.problem = Some(Problem::new(said));
+                    });
                 }
                 return None;
             }
@@ -216,7 +215,7 @@ fn may_be_chance(result: &ScenarioResult, scenario: &Scenario) -> bool {
 }
 
 fn evaluators_fail(result: &ScenarioResult) -> bool {
-    result.evaluation.is_some_and(|it| it.gate == Gate::Fails)
+    result.overall.is_some_and(|it| it.gate == Gate::Fails)
 }
 
 /// Whether a run leaves nothing behind that a second one would meet: everything is reset, or recording saw that it is so.

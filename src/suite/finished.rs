@@ -130,10 +130,11 @@ impl Finished {
     pub fn results(&self) -> impl Iterator<Item = Redacted<ScenarioResult>> {
         (0..self.suite.scenarios.len()).map(|index| {
             let [baseline, current] = self.sides(index);
-            self.suite.derive(|suite| ScenarioResult {
-                baseline,
-                current,
-                ..suite.scenarios[index].clone()
+            self.suite.derive(|suite| {
+                suite.scenarios[index].clone().with(|it| {
+                    it.baseline = baseline;
+                    it.current = current;
+                })
             })
         })
     }

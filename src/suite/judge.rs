@@ -40,7 +40,7 @@ pub(crate) fn judge(
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
     let labels = &result.labels;
     comparison.verdict.label(labels, baseline, &current);
-    let mut notes = result.notes;
+    let mut notes = result.notes.clone();
     if baseline.scenario != result.id {
         notes.push(format!(
             "{} is one of another scenario: `{}`",
@@ -66,7 +66,7 @@ pub(crate) fn judge(
     } = checked.unwrap_or_default();
     checks.extend(scenario.and_then(|it| lists_tools(it, &current)));
     let threshold = scenario.and_then(|it| it.evaluation_threshold);
-    let overall = evaluate::overall(&result.evaluations, threshold);
+    let overall = evaluate::overall(&result.evaluators, threshold);
     let passed = comparison.verdict.passed
         && !checks.iter().any(Check::fails)
         && overall.is_none_or(|it| it.gate != Gate::Fails);
@@ -75,8 +75,8 @@ pub(crate) fn judge(
     }
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
-    let unjudged = evaluating::unjudged(&result.evaluations, overall);
-    let trouble = evaluating::trouble(&result.evaluations, overall);
+    let unjudged = evaluating::unjudged(&result.evaluators, overall);
+    let trouble = evaluating::trouble(&result.evaluators, overall);
     let trouble = trouble.filter(|_| gates && passed && impossible.is_empty());
     let impossible = impossible_criteria(&impossible).or(unjudged);
     // A baseline of a run that failed was accepted by somebody, and is no reason to call the same failure fine.
@@ -88,31 +88,30 @@ pub(crate) fn judge(
     });
     let mut idle_rules = score::idle_after(rules, &[baseline, &current]);
     idle_rules.extend(score::unknown_places(baseline));
-    Some(ScenarioResult {
-        status: match (gates, passed) {
+    Some(result.with(|it| {
+        it.status = match (gates, passed) {
             (false, _) => Status::Error,
             (true, true) if impossible.is_some() => Status::Error,
             (true, true) => Status::Passed,
             (true, false) => Status::Failed,
-        },
-        problem: if gates {
+        };
+        it.problem = if gates {
             impossible
         } else {
             Some(other_experiment(scenario, accepted_as, &experiment_changes))
-        },
-        trouble,
-        experiment_changes,
-        failing: failing.unwrap_or_default(),
-        idle_rules,
-        duration_ms: current.duration_ms,
-        checks,
-        evaluation: overall,
-        comparison: Some(comparison),
-        baseline: Some(Arc::new(baseline.clone())),
-        current: Some(current),
-        notes,
-        ..result
-    })
+        };
+        it.trouble = trouble;
+        it.experiment_changes = experiment_changes;
+        it.failing = failing.unwrap_or_default();
+        it.idle_rules = idle_rules;
+        it.duration_ms = current.duration_ms;
+        it.checks = checks;
+        it.overall = overall;
+        it.comparison = Some(comparison);
+        it.baseline = Some(Arc::new(baseline.clone()));
+        it.current = Some(current);
+        it.notes = notes;
+    }))
 }
 
 /// Scores a run that went far enough for a verdict; without anything accepted, its result is an error.
@@ -122,11 +121,10 @@ pub(crate) fn judge_executed(
     rules: &Rules,
     allow_changed: bool,
 ) -> ScenarioResult {
-    let open = ScenarioResult {
-        notes: executed.notes,
-        evaluations: executed.evaluations.into_inner(),
-        ..result(&executed.scenario, Status::Error)
-    };
+    let open = result(&executed.scenario, Status::Error).with(|it| {
+        it.notes = executed.notes;
+        it.evaluators = executed.evaluations.into_inner();
+    });
     let judged = judge(
         open.clone(),
         Some(&executed.scenario),

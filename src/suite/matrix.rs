@@ -18,7 +18,7 @@ const CONFIDENCE: f64 = 0.95;
 pub fn matrix(scenarios: &[Scenario]) -> Option<Matrix> {
     let in_cells = scenarios
         .iter()
-        .filter_map(|it| Some((it.cell.as_ref()?, it)));
+        .filter_map(|it| Some((it.cell.as_deref()?, it)));
     let in_cells: Vec<(&Cell, &Scenario)> = in_cells.collect();
     let mut settings: Vec<&[Setting]> = Vec::new();
     for (cell, _) in &in_cells {

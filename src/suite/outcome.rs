@@ -44,58 +44,49 @@ pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String
 
 /// The result of a scenario whose run panicked, as `why` says. That is a bug of this program; the other scenarios keep their results.
 pub(crate) fn broken(scenario: &Scenario, why: &str) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(
+    result(scenario, Status::Error).with(|it| {
+        it.problem = Some(
             Problem::new(format!("mcp-eval itself failed on this scenario: {why}"))
                 .hint("this is a bug of mcp-eval: please report it with this message"),
-        ),
-        ..result(scenario, Status::Error)
-    }
+        )
+    })
 }
 
 /// What every result says of its scenario.
 pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
     let path = scenario.path.display().to_string();
-    ScenarioResult {
-        description: scenario.description.clone(),
-        user_intent: scenario.user_intent.clone(),
-        row_of: scenario.row_of.clone(),
-        cell: scenario.cell.clone(),
-        tags: scenario.tags.clone(),
-        labels: scenario.labels.clone(),
-        places: scenario.places.clone(),
-        ..ScenarioResult::new(&scenario.id, &scenario.name, path, status)
-    }
+    ScenarioResult::new(&scenario.id, &scenario.name, path, status).with(|it| {
+        it.description = scenario.description.clone();
+        it.user_intent = scenario.user_intent.clone();
+        it.row_of = scenario.row_of.clone();
+        it.cell = scenario.cell.clone();
+        it.tags = scenario.tags.clone();
+        it.labels = scenario.labels.clone();
+        it.places = scenario.places.clone();
+    })
 }
 
 /// The result of a scenario of which nothing is known, as `why` says.
 pub(crate) fn without_verdict(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(Problem::new(why)),
-        ..result(scenario, status)
-    }
+    result(scenario, status).with(|it| it.problem = Some(Problem::new(why)))
 }
 
 /// The result of a scenario that makes no sense for the command, or that cannot run here and need not.
 pub(crate) fn unavailable(scenario: &Scenario, why: String) -> ScenarioResult {
-    ScenarioResult {
-        not_run: Some(NotRun::Unavailable),
-        ..without_verdict(scenario, Status::Skipped, why)
-    }
+    without_verdict(scenario, Status::Skipped, why)
+        .with(|it| it.not_run = Some(NotRun::Unavailable))
 }
 
 /// The result of a scenario that its file has disabled.
 pub(crate) fn disabled(scenario: &Scenario) -> ScenarioResult {
     match scenario.left_out {
         Some(why) => unavailable(scenario, why.to_owned()),
-        None => ScenarioResult {
-            not_run: Some(NotRun::Disabled),
-            ..without_verdict(
-                scenario,
-                Status::Skipped,
-                "the scenario is disabled (`enabled: false`)".to_owned(),
-            )
-        },
+        None => without_verdict(
+            scenario,
+            Status::Skipped,
+            "the scenario is disabled (`enabled: false`)".to_owned(),
+        )
+        .with(|it| it.not_run = Some(NotRun::Disabled)),
     }
 }
 
@@ -106,10 +97,8 @@ pub(crate) fn not_started(
     not_run: NotRun,
     why: &str,
 ) -> ScenarioResult {
-    ScenarioResult {
-        not_run: Some(not_run),
-        ..without_verdict(scenario, status, format!("not started: {why}"))
-    }
+    without_verdict(scenario, status, format!("not started: {why}"))
+        .with(|it| it.not_run = Some(not_run))
 }
 
 /// Why scenarios could not be run at all: what failed, and what to try.

@@ -96,13 +96,12 @@ impl Stopped {
         };
         let mut ended = run.clone();
         ended.refine(|it| it.ending = ending);
-        ScenarioResult {
-            status,
-            problem: Some(Problem::new(message)),
-            duration_ms: run.duration_ms,
-            current: Some(Arc::new(ended)),
-            ..open
-        }
+        open.with(|it| {
+            it.status = status;
+            it.problem = Some(Problem::new(message));
+            it.duration_ms = run.duration_ms;
+            it.current = Some(Arc::new(ended));
+        })
     }
 
     /// The same where nothing else is known yet.

@@ -167,7 +167,7 @@ async fn pending_run(
     let redacted = run_context.redacted(scenario);
     let found = run_context.suite.redacted_result(result.clone());
     let found =
-        found.derive(|it| evaluating::only_found_then(&it.evaluations, &redacted, &trajectory));
+        found.derive(|it| evaluating::only_found_then(&it.evaluators, &redacted, &trajectory));
     let run = PendingRun {
         origin: Origin {
             run: run_context.runs.id().to_owned(),

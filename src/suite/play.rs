@@ -121,10 +121,10 @@ where
             let redacted = || context.redacted(&scenario);
             let skip = match (scenario.enabled, failed, stopped, exhausted) {
                 (false, ..) => Some(disabled(&redacted())),
-                (true, Some(problem), ..) => Some(ScenarioResult {
-                    problem: Some(problem.clone()),
-                    ..result(&redacted(), Status::Error)
-                }),
+                (true, Some(problem), ..) => Some(
+                    result(&redacted(), Status::Error)
+                        .with(|it| it.problem = Some(problem.clone())),
+                ),
                 (true, None, true, _) => Some(not_started(
                     &redacted(),
                     Status::Skipped,

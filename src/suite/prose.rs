@@ -66,7 +66,7 @@ impl RunContext {
             if decides {
                 opinion.role = Role::Gating;
             }
-            result.evaluations.push(opinion);
+            result.evaluators.push(opinion);
         }
         if decides && matches!(result.status, Status::Passed | Status::Error) {
             decided(&mut result, redacted.evaluation_threshold);
@@ -77,10 +77,10 @@ impl RunContext {
 
 /// Lets what the judge says of prose decide about a result that nothing else has judged.
 fn decided(result: &mut ScenarioResult, threshold: Option<f64>) {
-    let overall = evaluate::overall(&result.evaluations, threshold);
-    result.evaluation = overall;
-    result.problem = evaluating::unjudged(&result.evaluations, overall);
-    result.trouble = evaluating::trouble(&result.evaluations, overall);
+    let overall = evaluate::overall(&result.evaluators, threshold);
+    result.overall = overall;
+    result.problem = evaluating::unjudged(&result.evaluators, overall);
+    result.trouble = evaluating::trouble(&result.evaluators, overall);
     result.status = match overall.map(|it| it.gate) {
         Some(Gate::Fails) => Status::Failed,
         Some(Gate::Incomplete) => Status::Error,

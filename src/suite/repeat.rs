@@ -51,14 +51,10 @@ pub(crate) async fn repeat(
     let first = attempt(scenario, run_context, 1, of, look, work).await;
     // There is no verdict against the baseline of another experiment, so further runs would be of no use.
     if first.status == Status::Error && !first.experiment_changes.is_empty() {
-        let notes = run_context
-            .show(&first.id, 1)
-            .into_iter()
-            .chain(first.notes);
-        return ScenarioResult {
-            notes: notes.collect(),
-            ..first
-        };
+        let shown = run_context.show(&first.id, 1);
+        return first.with(|it| {
+            it.notes.splice(0..0, shown);
+        });
     }
     let mut over = first.status == Status::Interrupted;
     let mut made = Made::new(&scenario.evaluators, first);
@@ -126,7 +122,7 @@ async fn once(
 
 /// What asking judges took for one run.
 fn judging(result: &ScenarioResult) -> Option<TotalUse> {
-    let judges = result.evaluations.iter().flat_map(|it| &it.judges);
+    let judges = result.evaluators.iter().flat_map(|it| &it.judges);
     judges.map(|it| it.usage).reduce(TotalUse::and)
 }
 
@@ -272,11 +268,12 @@ impl Made {
             _ => note,
         };
         result.notes = self.notes.into_iter().map(with_attempt).collect();
-        result.notes.extend(show(&result.id, shown + 1));
+        let note = show(&result.id, shown + 1);
+        result.notes.extend(note);
         result.problem = match status {
             Status::Passed => None,
             Status::Inconclusive if repeated.pass_rate.is_some() => None,
-            Status::Failed => result.problem,
+            Status::Failed => result.problem.take(),
             Status::Interrupted => {
                 let times = measure.times;
                 Some(Problem::new(format!(
@@ -310,7 +307,7 @@ impl Made {
 /// Judges how long the calls of all attempts took, where evaluators limit that: a scenario whose attempts all pass may fail for it.
 fn judge_call_times(result: &mut ScenarioResult, scenario: &Scenario, times: &CallTimes) {
     let has_limit = |it: &Evaluator| matches!(&it.kind, EvaluatorKind::Within(it) if it.call_duration.is_some());
-    let is_complete = result.evaluations.len() == scenario.evaluators.len();
+    let is_complete = result.evaluators.len() == scenario.evaluators.len();
     if !is_complete || !scenario.evaluators.iter().any(has_limit) {
         return;
     }
@@ -325,9 +322,9 @@ fn judge_call_times(result: &mut ScenarioResult, scenario: &Scenario, times: &Ca
         is_repeated: false,
         before: None,
     };
-    times.judge(&scenario.evaluators, &mut result.evaluations, shown);
-    result.evaluation = evaluate::overall(&result.evaluations, scenario.evaluation_threshold);
-    let gate = result.evaluation.map(|it| it.gate);
+    times.judge(&scenario.evaluators, &mut result.evaluators, shown);
+    result.overall = evaluate::overall(&result.evaluators, scenario.evaluation_threshold);
+    let gate = result.overall.map(|it| it.gate);
     if result.status == Status::Passed && gate == Some(Gate::Fails) {
         result.status = Status::Failed;
     }
@@ -362,6 +359,6 @@ fn reason(result: &ScenarioResult) -> Option<String> {
     problem
         .chain(verdict.map(Reason::whole))
         .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
-        .chain(evaluating::reasons(&result.evaluations, result.evaluation))
+        .chain(evaluating::reasons(&result.evaluators, result.overall))
         .next()
 }

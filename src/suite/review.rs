@@ -207,12 +207,11 @@ impl Waiting {
         secrets: &mut Secrets,
     ) -> ScenarioResult {
         let scenario = redacted(&self.scenario, secrets);
-        let open = ScenarioResult {
-            duration_ms: self.run.trajectory.duration_ms,
-            current: Some(Arc::new(self.run.trajectory.clone())),
-            evaluations: self.evaluations(&scenario),
-            ..result(&scenario, Status::Error)
-        };
+        let open = result(&scenario, Status::Error).with(|it| {
+            it.duration_ms = self.run.trajectory.duration_ms;
+            it.current = Some(Arc::new(self.run.trajectory.clone()));
+            it.evaluators = self.evaluations(&scenario);
+        });
         let judged = before.and_then(|before| {
             let mut before = [before.clone()];
             let _ = replay::bind(&mut before, Some(&self.scenario));
@@ -228,11 +227,12 @@ impl Waiting {
                 true,
             )
         });
-        judged.unwrap_or_else(|| ScenarioResult {
-            problem: Some(Problem::new(
-                "the baseline that it was compared with is gone".to_owned(),
-            )),
-            ..open
+        judged.unwrap_or_else(|| {
+            open.with(|it| {
+                it.problem = Some(Problem::new(
+                    "the baseline that it was compared with is gone".to_owned(),
+                ))
+            })
         })
     }
 

@@ -66,17 +66,16 @@ impl Executed {
             Ending::Error { details, .. } => details.clone(),
             _ => Vec::new(),
         };
-        Some(ScenarioResult {
-            problem: Some(Problem {
+        Some(result(&self.scenario, status).with(|it| {
+            it.problem = Some(Problem {
                 details,
                 ..Problem::new(message)
-            }),
-            trouble: self.trajectory.trouble(),
-            duration_ms: self.trajectory.duration_ms,
-            current: Some(Arc::new(self.trajectory.clone())),
-            notes: self.notes.clone(),
-            ..result(&self.scenario, status)
-        })
+            });
+            it.trouble = self.trajectory.trouble();
+            it.duration_ms = self.trajectory.duration_ms;
+            it.current = Some(Arc::new(self.trajectory.clone()));
+            it.notes = self.notes.clone();
+        }))
     }
 
     /// See [`blame`]; what servers say last is without secrets here.
@@ -314,10 +313,7 @@ impl RunContext {
 
     /// The result of a scenario that could not be run.
     pub(crate) fn unplayed(&self, scenario: &Scenario, problem: Problem) -> ScenarioResult {
-        ScenarioResult {
-            problem: Some(problem),
-            ..result(&self.redacted(scenario), Status::Error)
-        }
+        result(&self.redacted(scenario), Status::Error).with(|it| it.problem = Some(problem))
     }
 }
 

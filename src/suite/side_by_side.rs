@@ -354,10 +354,7 @@ impl<'a> Comparison<'a> {
         accepted: &Redacted<Trajectory>,
     ) -> ScenarioResult {
         if let Some(result) = executed.incomplete() {
-            return ScenarioResult {
-                baseline: Some(Arc::new(accepted.clone())),
-                ..result
-            };
+            return result.with(|it| it.baseline = Some(Arc::new(accepted.clone())));
         }
         // What the other version offers is known only now.
         let before = evaluating::offered_in(accepted);

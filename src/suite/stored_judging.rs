@@ -1,4 +1,4 @@
-//! One stored trajectory, or several of a scenario, held against what was accepted.
+//! One stored trajectory, or several of a scenario, held against what was accepted, or is expected.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,18 @@ use std::sync::Arc;
 
 use walkdir::{DirEntry, WalkDir};
 
+use super::expect::{Expected, hold_to_something};
 use super::judge::judge;
 use super::patience::Patience;
 use super::repeat::{Made, Measure};
 use super::run_context::unfinished;
 use super::stored_run::{CURRENT, MEASURED, keep};
 use super::{Judging, StoredRun, ci, evaluating, replay, stored_run};
-use crate::evaluate::Accepted;
+use crate::evaluate::{Accepted, OfferedBefore};
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::{Found, Problem, Redacted, ScenarioResult, Status, Trajectory};
+use crate::model::{
+    Evaluation, Found, Places, Problem, Redacted, ScenarioResult, Status, Trajectory,
+};
 use crate::published::result;
 use crate::scenario_file::Scenario;
 use crate::score;
@@ -23,6 +26,8 @@ use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
 /// How each trajectory is compared.
 pub(super) struct Comparison<'a> {
     pub(super) root: &'a Path,
+    /// The scenarios' own expectations count, and what was accepted does not.
+    pub(super) is_by_expectation: bool,
     /// What evaluators found in the runs when they were made, by the ids of scenarios.
     pub(super) found: HashMap<String, Vec<Found>>,
     /// It is the only one, and `root` may be the folder of its baseline.
@@ -95,6 +100,23 @@ impl Comparison<'_> {
 
     /// A trajectory, which may be of one of several runs that came out so, the one that their run shows or another.
     pub(super) fn of(&self, file: &Path, attempt: Option<(&Attempt, bool)>) -> ScenarioResult {
+        let mut judged = self.judged(file, attempt);
+        // The result names the file of the run, which has other lines than that of the scenario.
+        for check in &mut judged.checks {
+            check.line = None;
+        }
+        match attempt {
+            Some((then, false))
+                if judged.status == Status::Passed && then.status != Status::Passed =>
+            {
+                let is_gone = judged.evaluators.iter().any(|it| it.is_gone);
+                if is_gone { keep(then, judged) } else { judged }
+            }
+            _ => judged,
+        }
+    }
+
+    fn judged(&self, file: &Path, attempt: Option<(&Attempt, bool)>) -> ScenarioResult {
         let mut current = match store::load(file) {
             Ok(current) => current,
             Err(error) => return broken(file, None, &error),
@@ -103,6 +125,9 @@ impl Comparison<'_> {
             return unscored(file, &current, Status::Skipped, Problem::new(MEASURED));
         }
         current.refine(score::mark_breaches);
+        if self.is_by_expectation {
+            return self.expected(file, current, attempt);
+        }
         let mut accepted = match self.accepted(&current.scenario) {
             Ok(accepted) if accepted.is_empty() => {
                 let missing = format!(
@@ -132,42 +157,28 @@ impl Comparison<'_> {
         let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
         let rules = self.judging.scoring.over(&own);
         let before = accepted.first().map(|it| evaluating::offered_in(it));
-        let open = ScenarioResult {
-            description: scenario.and_then(|it| it.description.clone()),
-            tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
-            evaluations: scenario
-                .map(|it| {
-                    let found = self.found.get(&current.scenario);
-                    // Of several runs, it is known of the one that is shown.
-                    let found = found.filter(|_| attempt.is_none_or(|(_, is_shown)| is_shown));
-                    let known = (found.map(Vec::as_slice), before.as_ref());
-                    let mut all = evaluating::with_found(it, &current, known, attempt.is_some());
-                    // What is named otherwise is the file of the run.
-                    for evaluation in &mut all {
-                        let line = evaluation.line.take();
-                        let place = line.map(|line| format!("{}:{line}", it.path.display()));
-                        evaluation.said_in = evaluation.said_in.take().or(place);
-                    }
-                    all
-                })
-                .unwrap_or_default(),
-            without_rules: scenario.is_none(),
-            notes: scenario
+        let open = stored(file, &current, Status::Error).with(|it| {
+            it.description = scenario.and_then(|it| it.description.clone());
+            it.tags = scenario.map(|it| it.tags.clone()).unwrap_or_default();
+            it.evaluators = scenario
+                .map(|it| self.evaluations(it, &current, before.as_ref(), attempt))
+                .unwrap_or_default();
+            it.without_rules = scenario.is_none();
+            it.notes = scenario
                 .is_none()
                 .then(|| {
                     let id = &current.scenario;
                     format!("no rules of a scenario file applied: none here is `{id}`")
                 })
                 .into_iter()
-                .collect(),
-            ..stored(file, &current, Status::Error)
-        };
+                .collect();
+        });
         let accepted_as = match self.of_run(&current.scenario) {
             Some(_) => Accepted::Version,
             None => Accepted::Baseline,
         };
         let current = Arc::new(current);
-        let judged = judge(
+        judge(
             open.clone(),
             scenario,
             (&accepted, accepted_as),
@@ -175,22 +186,63 @@ impl Comparison<'_> {
             (&rules, &self.patience),
             self.judging.allow_changed,
         )
-        .map(|mut it| {
-            for check in &mut it.checks {
-                check.line = None;
-            }
-            it
-        })
-        .unwrap_or(open);
-        match attempt {
-            Some((then, false))
-                if judged.status == Status::Passed && then.status != Status::Passed =>
-            {
-                let is_gone = judged.evaluations.iter().any(|it| it.is_gone);
-                if is_gone { keep(then, judged) } else { judged }
-            }
-            _ => judged,
+        .unwrap_or(open)
+    }
+
+    /// A trajectory, judged by what its scenario expects by now.
+    fn expected(
+        &self,
+        file: &Path,
+        current: Redacted<Trajectory>,
+        attempt: Option<(&Attempt, bool)>,
+    ) -> ScenarioResult {
+        if let Some((status, message)) = unfinished(&current.ending) {
+            return unscored(file, &current, status, Problem::new(message));
         }
+        let Some(scenario) = self.scenarios.get(current.scenario.as_str()) else {
+            return unscored(file, &current, Status::Error, unruled(&current.scenario));
+        };
+        let replayed = match replay::to_play(scenario, &Baselines::new(self.root)) {
+            Ok(replayed) => replayed,
+            Err(problem) => return unscored(file, &current, Status::Error, problem),
+        };
+        let scenario = scenario.derive(|it| evaluating::filled(it, &current));
+        let evaluations = self.evaluations(&scenario, &current, None, attempt);
+        let expected = Expected {
+            scenario: &scenario,
+            rules: &self.judging.scoring.over(&scenario.scoring),
+            replayed: replayed.as_ref().map(|it| &***it),
+            patience: &self.patience,
+        };
+        let (mut result, decides) = expected.judge(current, evaluations);
+        if decides {
+            hold_to_something(&mut result);
+        }
+        result.path = file.display().to_string();
+        result.places = Places::default();
+        result
+    }
+
+    /// What evaluators find in a trajectory, or found when it was made.
+    fn evaluations(
+        &self,
+        scenario: &Scenario,
+        current: &Trajectory,
+        before: Option<&OfferedBefore>,
+        attempt: Option<(&Attempt, bool)>,
+    ) -> Vec<Evaluation> {
+        let found = self.found.get(&current.scenario);
+        // Of several runs, it is known of the one that is shown.
+        let found = found.filter(|_| attempt.is_none_or(|(_, is_shown)| is_shown));
+        let known = (found.map(Vec::as_slice), before);
+        let mut all = evaluating::with_found(scenario, current, known, attempt.is_some());
+        // What is named otherwise is the file of the run.
+        for evaluation in &mut all {
+            let line = evaluation.line.take();
+            let place = line.map(|line| format!("{}:{line}", scenario.path.display()));
+            evaluation.said_in = evaluation.said_in.take().or(place);
+        }
+        all
     }
 
     /// The trajectory of a scenario in a stored run, where that is what is compared with.
@@ -240,10 +292,8 @@ impl Comparison<'_> {
             let message = format!("{} has no run of this scenario", run.display());
             match store::load(&file) {
                 Err(error) => broken(&file, None, &error),
-                Ok(other) => ScenarioResult {
-                    problem: Some(Problem::new(message)),
-                    ..stored(&file, &other, Status::Error)
-                },
+                Ok(other) => stored(&file, &other, Status::Error)
+                    .with(|it| it.problem = Some(Problem::new(message))),
             }
         });
         results.collect()
@@ -282,10 +332,8 @@ fn unruled(id: &str) -> Problem {
 
 fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
     let path = file.display().to_string();
-    ScenarioResult {
-        duration_ms: current.duration_ms,
-        ..ScenarioResult::new(&current.scenario, &current.name, path, status)
-    }
+    ScenarioResult::new(&current.scenario, &current.name, path, status)
+        .with(|it| it.duration_ms = current.duration_ms)
 }
 
 fn unscored(
@@ -294,11 +342,10 @@ fn unscored(
     status: Status,
     problem: Problem,
 ) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(problem),
-        current: Some(Arc::new(current.clone())),
-        ..stored(file, current, status)
-    }
+    stored(file, current, status).with(|it| {
+        it.problem = Some(problem);
+        it.current = Some(Arc::new(current.clone()));
+    })
 }
 
 /// The result of a trajectory that was not read because of an interruption, so it is named by its path.
@@ -309,10 +356,8 @@ pub(super) fn left_out(file: &Path, run: &Path) -> ScenarioResult {
         _ => name.with_extension(""),
     };
     let name = name.to_string_lossy().into_owned();
-    ScenarioResult {
-        status: Status::Interrupted,
-        ..unread(file, name, Problem::new("not scored: interrupted before"))
-    }
+    unread(file, name, Problem::new("not scored: interrupted before"))
+        .with(|it| it.status = Status::Interrupted)
 }
 
 fn broken(
@@ -323,10 +368,9 @@ fn broken(
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let problem = Problem::from(error);
     match current {
-        Some(current) => ScenarioResult {
-            duration_ms: None,
-            ..unscored(file, &current, Status::Error, problem)
-        },
+        Some(current) => {
+            unscored(file, &current, Status::Error, problem).with(|it| it.duration_ms = None)
+        }
         None => unread(file, name.into_owned(), problem),
     }
 }
@@ -334,8 +378,6 @@ fn broken(
 /// The result of a file of which nothing but this name is known.
 fn unread(file: &Path, name: String, problem: Problem) -> ScenarioResult {
     let path = file.display().to_string();
-    ScenarioResult {
-        problem: Some(problem),
-        ..ScenarioResult::new(name.clone(), name, path, Status::Error)
-    }
+    ScenarioResult::new(name.clone(), name, path, Status::Error)
+        .with(|it| it.problem = Some(problem))
 }

@@ -155,11 +155,10 @@ pub(super) fn measured(stored: &Scenario) -> Option<ScenarioResult> {
         || Problem::new(MEASURED),
         |it| Problem::new(format!("it was {it} when it was measured; {MEASURED}")),
     );
-    Some(ScenarioResult {
-        not_run: (status == Status::Skipped).then_some(NotRun::Unavailable),
-        problem: Some(why),
-        ..result(stored, status)
-    })
+    Some(result(stored, status).with(|it| {
+        it.not_run = (status == Status::Skipped).then_some(NotRun::Unavailable);
+        it.problem = Some(why);
+    }))
 }
 
 /// What there is to say of it where its trajectory is not at hand: as it was, where nothing was known of it then either.
@@ -177,11 +176,10 @@ pub(super) fn without(stored: &Scenario, file: &Path, attempt: Option<&Attempt>)
         }
         Passed | Failed | Inconclusive | Recorded => (Error, gone(stored, file)),
     };
-    ScenarioResult {
-        not_run: earlier::why_not_run(stored.not_run, status, Some(&why)),
-        problem: Some(why),
-        ..result(stored, status)
-    }
+    result(stored, status).with(|it| {
+        it.not_run = earlier::why_not_run(stored.not_run, status, Some(&why));
+        it.problem = Some(why);
+    })
 }
 
 /// Why nothing is known of a run that had a verdict.
@@ -204,21 +202,18 @@ fn gone(stored: &Scenario, file: &Path) -> Problem {
 
 /// A result of which nothing but this is known.
 pub(super) fn result(stored: &Scenario, status: Status) -> ScenarioResult {
-    ScenarioResult {
-        tags: stored.tags.clone(),
-        ..ScenarioResult::new(&stored.id, &stored.name, &stored.path, status)
-    }
+    ScenarioResult::new(&stored.id, &stored.name, &stored.path, status)
+        .with(|it| it.tags = stored.tags.clone())
 }
 
 /// A result that seems to pass, as what evaluators found in it then lets it be: they cannot look at it again.
 pub(super) fn keep(then: &Attempt, result: ScenarioResult) -> ScenarioResult {
     let reason = then.reason.as_deref();
     let reason = reason.unwrap_or("nothing more is known of what evaluators found in it");
-    ScenarioResult {
-        status: then.status,
-        problem: Some(Problem::new(format!("as it was judged then: {reason}"))),
-        ..result
-    }
+    result.with(|it| {
+        it.status = then.status;
+        it.problem = Some(Problem::new(format!("as it was judged then: {reason}")));
+    })
 }
 
 /// Whether a path leads to something within a folder.

@@ -73,6 +73,7 @@ mod own_certificate;
 mod page_of_scenario;
 mod prepare;
 mod progress;
+mod published;
 mod readme;
 mod ready;
 mod real_servers;

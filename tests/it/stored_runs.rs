@@ -255,3 +255,56 @@ fn tags_choose_from_a_stored_run() {
     tagged(3, "b").says("its rules are not known");
     tagged(0, "a").says("1/1 tests passed");
 }
+
+#[test]
+fn a_stored_run_is_judged_by_what_is_expected_by_now() {
+    let project = Project::new();
+    let expecting = |value: &str| {
+        json!({
+            "agent": { "kind": "scripted", "calls": [{ "tool": "f", "args": { "c": "x" } }] },
+            "expected_trajectory": [{ "tool": "f", "args": { "c": value } }],
+            "success_criteria": ["hi"],
+        })
+    };
+    says_hi(&project, "a", &expecting("x"));
+    says_hi(&project, "b", &expecting("x"));
+    let id = run_of(&project, 0, &["run"]);
+    let again = ["run", "--run", &id, "--format", "json"];
+    let result = project.result(0, &again[..3]);
+    assert_eq!(result["command"], "run");
+    assert_eq!(statuses(&result), [("a", "passed"), ("b", "passed")]);
+    // No baseline is asked for, and none is made.
+    assert!(!project.path("baselines").exists());
+
+    says_hi(&project, "a", &expecting("quite another thing"));
+    let result = project.result(1, &again[..3]);
+    assert_eq!(statuses(&result), [("a", "failed"), ("b", "passed")]);
+    let judged = result["run_id"].as_str().unwrap();
+    // The expectation is kept beside, so that the page can be made again.
+    project
+        .expect(0, &["report", judged])
+        .says("1/2 tests passed");
+    let stored = project.read(format!(".mcp-eval/runs/{judged}/result.json"));
+    let stored: Value = serde_json::from_str(&stored).unwrap();
+    let file = stored["scenarios"][0]["baseline"]["file"].as_str().unwrap();
+    assert!(
+        project
+            .path(format!(".mcp-eval/runs/{judged}/{file}"))
+            .exists()
+    );
+
+    // An evaluator that is new looks at it; without its file, a scenario has no rules.
+    let mut strict = expecting("x");
+    strict["evaluators"] = json!([{ "type": "text", "in": "answers", "contains": "bye" }]);
+    says_hi(&project, "a", &strict);
+    fs::remove_file(project.path("scenarios/b.yaml")).unwrap();
+    let result = project.result(1, &again[..3]);
+    assert_eq!(statuses(&result), [("a", "failed"), ("b", "error")]);
+
+    // Of several runs, each is judged.
+    says_hi(&project, "a", &expecting("x"));
+    let id = run_of(&project, 0, &["run", "--repeat", "2"]);
+    says_hi(&project, "a", &expecting("quite another thing"));
+    let result = project.result(1, &["run", "--run", &id]);
+    assert_eq!(result["scenarios"][0]["repeated"]["failed"], 2);
+}

@@ -6,13 +6,10 @@ mod upstream;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use serde::Deserialize;
-
 use crate::causes;
 use crate::description::Description;
 use crate::measured;
 use model::points::finite;
-use model::published::measured::Measured;
 use model::published::result;
 use model::{
     Called, Gate, Places, Redacted, ScenarioResult, ServerCatalogue, Stamp, Status, SuiteResult,
@@ -71,54 +68,23 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
     let baseline = result.baseline.as_deref().map(|it| &**it);
     let current = result.current.as_deref().map(|it| &**it);
     let mut scenario = result::Scenario {
-        id: result.id.clone(),
-        name: result.name.clone(),
-        path: result.path.clone(),
         line: result.places.name.map(|it| it.line),
         column: result.places.name.map(|it| it.column),
-        tags: result.tags.clone(),
-        description: result.description.clone(),
-        user_intent: result.user_intent.clone(),
-        row_of: result.row_of.clone(),
-        cell: result.cell.as_deref().cloned(),
-        experiment_changes: result.experiment_changes.clone(),
-        status: result.status,
         duration_ms: result.duration_ms.and_then(finite),
-        not_run: result.not_run,
-        problem: result.problem.clone(),
-        compared_with: result.compared_with.clone(),
-        notes: result.notes.clone(),
-        details: result.details.clone(),
-        failing: result.failing.clone(),
-        idle_rules: result.idle_rules.clone(),
-        without_rules: result.without_rules,
-        container_log: None,
-        checks: result.checks.clone(),
-        evaluators: result.evaluations.clone(),
-        evaluation: result.evaluation.map(|it| result::EvaluationSummary {
+        evaluation: result.overall.map(|it| result::EvaluationSummary {
             score: it.score,
             threshold: it.threshold,
             passed: it.gate == Gate::Passes,
         }),
-        unchanged: false,
-        in_words: None,
         baseline: baseline.map(side),
         current: current.map(side),
         comparison: result
             .comparison
             .as_ref()
             .map(|it| comparison::comparison(it, baseline, current, &result.labels)),
-        repeated: result.repeated.clone(),
         flaky: result.unsteady.is_some()
             || (result.status == Status::Passed && !result.retried.is_empty()),
-        unsteady: result.unsteady.clone(),
-        retried: result.retried.clone(),
-        judging: result.judging,
-        quarantine: None,
-        within_gate: None,
-        left_to_merge: None,
-        direct: result.direct.clone(),
-        measured: (result.measured.as_deref()).and_then(|it| Measured::deserialize(it).ok()),
+        ..result.scenario.clone()
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
         let labelled = (1..).zip(run.calls());

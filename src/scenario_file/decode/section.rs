@@ -363,6 +363,19 @@ pub(in crate::scenario_file) fn check_keys<T: Section>(node: &Node, findings: &m
     }
 }
 
+/// What other tools call a key, and sections of other kinds, with what it is called here.
+const OTHER_NAMES: [(&str, &str); 9] = [
+    ("type", "kind"),
+    ("kind", "type"),
+    ("arguments", "args"),
+    ("parameters", "args"),
+    ("params", "args"),
+    ("input", "args"),
+    ("environment", "env"),
+    ("cmd", "command"),
+    ("text", "content"),
+];
+
 /// Says that a key is unknown. A likely one is looked for among those known here, then `elsewhere`. Returns whether no more is said of the
 /// file.
 pub(in crate::scenario_file) fn unknown(
@@ -372,7 +385,11 @@ pub(in crate::scenario_file) fn unknown(
     elsewhere: &[&str],
     findings: &mut Findings,
 ) -> bool {
-    let hint = did_you_mean(key, known.iter().copied())
+    let mut elsewhere_called = OTHER_NAMES.iter().filter(|(other, _)| *other == key);
+    let hint = elsewhere_called
+        .find(|(_, it)| known.contains(it))
+        .map(|(_, it)| format!("it is called `{it}` here"))
+        .or_else(|| did_you_mean(key, known.iter().copied()))
         .or_else(|| did_you_mean(key, elsewhere.iter().copied()))
         .unwrap_or_else(|| format!("known here: {}", known.join(", ")));
     findings.error(at, format!("unknown key {}", quoted(key)), Some(hint));

@@ -11,7 +11,7 @@ use crate::scenario_file::decode::plain::Place;
 use crate::scenario_file::decode::template::{self, Given, PORT, Template};
 use crate::scenario_file::decode::values::{Timeout, Word};
 use crate::scenario_file::decode::{At, Decode, Named, Plain, section};
-use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A server the scenario uses.
@@ -87,6 +87,10 @@ pub(in crate::scenario_file) struct Program(Template<Word>);
 
 impl Decode for Program {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if let Content::List(_) = node.content {
+            let hint = "name the program alone, and list what it is given under `args`";
+            return findings.refuse(node.at, "expected text, found a list", Some(hint));
+        }
         Decode::decode(node, findings).map(Self)
     }
 

@@ -104,13 +104,14 @@ impl Once<'_> {
             return Ok(held);
         };
         let failed = |message: String, details: Vec<String>| {
-            Box::new(ScenarioResult {
-                problem: Some(Problem {
-                    details,
-                    ..Problem::new(message)
+            Box::new(
+                result(&run_context.redacted(self.scenario), Status::Error).with(|it| {
+                    it.problem = Some(Problem {
+                        details,
+                        ..Problem::new(message)
+                    })
                 }),
-                ..result(&run_context.redacted(self.scenario), Status::Error)
-            })
+            )
         };
         let Some((other, name)) = others.get(&self.scenario.id) else {
             return Err(failed("it has no other version".to_owned(), Vec::new()));
@@ -125,14 +126,16 @@ impl Once<'_> {
         let measured = Box::pin(beside.measure_unkept(other, &measuring)).await;
         beside.slot.release(false).await;
         if let Some(result) = measured.incomplete() {
-            let problem = result.problem;
-            let problem = problem.unwrap_or_else(|| Problem::new("it did not end"));
-            if result.status == Status::Interrupted {
-                return Err(Box::new(ScenarioResult {
-                    problem: Some(problem),
-                    status: Status::Interrupted,
-                    ..*failed(String::new(), Vec::new())
-                }));
+            let status = result.status;
+            let problem = result
+                .scenario
+                .problem
+                .unwrap_or_else(|| Problem::new("it did not end"));
+            if status == Status::Interrupted {
+                return Err(Box::new(failed(String::new(), Vec::new()).with(|it| {
+                    it.problem = Some(problem);
+                    it.status = Status::Interrupted;
+                })));
             }
             let message = format!("{name} could not be measured: {}", problem.message);
             return Err(failed(message, problem.details));

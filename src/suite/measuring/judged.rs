@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::task::Measuring;
 use crate::discovery::baseline::Baseline;
@@ -17,44 +16,35 @@ use crate::published::measured::retrieval::Report;
 use crate::published::measured::{self, Measured, security};
 use crate::redact::Redactor;
 
-/// A measurement that has come to something.
-#[derive(Debug, Clone)]
-pub(super) enum Judged {
-    Search(Box<Report>),
-    Scanners(Box<security::Report>),
+/// A measurement that says what commits all of it comes from.
+pub(super) fn stamped(mut judged: Measured, of: BTreeMap<String, String>) -> Measured {
+    match &mut judged {
+        Measured::Retrieval(report) => report.stamps = of,
+        Measured::Security(report) => report.stamps = of,
+    }
+    judged
 }
 
-impl Judged {
-    /// The same, which says what commits all of it comes from.
-    pub(super) fn stamped(mut self, of: BTreeMap<String, String>) -> Self {
-        match &mut self {
-            Self::Search(report) => report.stamps = of,
-            Self::Scanners(report) => report.stamps = of,
+/// The same without secrets.
+pub(super) fn without_secrets(judged: &Measured, redactor: &Redactor) -> Redacted<Measured> {
+    match judged {
+        Measured::Retrieval(report) => {
+            let unknown = |why| Report {
+                status: measured::Status::Incomplete,
+                problems: vec![why],
+                ..Report::default()
+            };
+            let clean = clean(&**report, redactor, unknown);
+            clean.derive(|it| Measured::Retrieval(Box::new(it.clone())))
         }
-        self
-    }
-
-    /// The same without secrets.
-    pub(super) fn clean(&self, redactor: &Redactor) -> Redacted<Self> {
-        match self {
-            Self::Search(report) => {
-                let unknown = |why| Report {
-                    status: measured::Status::Incomplete,
-                    problems: vec![why],
-                    ..Report::default()
-                };
-                let clean = clean(&**report, redactor, unknown);
-                clean.derive(|it| Self::Search(Box::new(it.clone())))
-            }
-            Self::Scanners(report) => {
-                let unknown = |why| security::Report {
-                    status: measured::Status::Incomplete,
-                    problems: vec![why],
-                    ..security::Report::default()
-                };
-                let clean = clean(&**report, redactor, unknown);
-                clean.derive(|it| Self::Scanners(Box::new(it.clone())))
-            }
+        Measured::Security(report) => {
+            let unknown = |why| security::Report {
+                status: measured::Status::Incomplete,
+                problems: vec![why],
+                ..security::Report::default()
+            };
+            let clean = clean(&**report, redactor, unknown);
+            clean.derive(|it| Measured::Security(Box::new(it.clone())))
         }
     }
 }
@@ -78,15 +68,15 @@ fn clean<T: Serialize + DeserializeOwned>(
 }
 
 /// Adds a measurement to the result of its scenario: the document, the gates, and what there is to know.
-pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
+pub(super) fn add(result: &mut ScenarioResult, judged: &Measured) {
     let (status, problems, notes, checks) = match judged {
-        Judged::Search(report) => (
+        Measured::Retrieval(report) => (
             report.status,
             &report.problems,
             &report.notes,
             of_search(report),
         ),
-        Judged::Scanners(report) => (
+        Measured::Security(report) => (
             report.status,
             &report.problems,
             &report.notes,
@@ -116,35 +106,22 @@ pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
         let problem = Problem::new("nothing is demanded of these figures");
         result.problem = Some(problem.hint(hint));
     }
-    result.measured = document(judged).map(Box::new);
+    result.measured = Some(judged.clone());
 }
 
 /// Fails what would pass although something is not as it was.
-pub(super) fn hold_strictly(result: &mut ScenarioResult, judged: &Judged) {
+pub(super) fn hold_strictly(result: &mut ScenarioResult, judged: &Measured) {
     if result.status != Status::Passed {
         return;
     }
-    let measured = published(judged);
-    let is_same = measured.moved() == 0;
+    let is_same = judged.moved() == 0;
     let name = "every query gets what it got before (`--strict`)".to_owned();
     result
         .checks
-        .push(check(name, is_same, || measured.moved_words()));
+        .push(check(name, is_same, || judged.moved_words()));
     if !is_same {
         result.status = Status::Failed;
     }
-}
-
-fn published(judged: &Judged) -> Measured {
-    match judged {
-        Judged::Search(report) => Measured::Retrieval(report.clone()),
-        Judged::Scanners(report) => Measured::Security(report.clone()),
-    }
-}
-
-/// The document of a measurement, as a result holds it.
-pub(super) fn document(judged: &Judged) -> Option<Value> {
-    serde_json::to_value(published(judged)).ok()
 }
 
 fn check(name: String, passed: bool, message: impl FnOnce() -> String) -> Check {
@@ -310,13 +287,11 @@ mod tests {
             notes: vec![format!("asked with {secret}")],
             ..Report::default()
         };
-        let judged = Judged::Search(Box::new(report));
-        match judged
-            .clean(&Redactor::new(&secrets, &Redaction::default()))
-            .into_inner()
-        {
-            Judged::Search(report) => *report,
-            Judged::Scanners(_) => unreachable!("it was a search"),
+        let judged = Measured::Retrieval(Box::new(report));
+        let redactor = Redactor::new(&secrets, &Redaction::default());
+        match without_secrets(&judged, &redactor).into_inner() {
+            Measured::Retrieval(report) => *report,
+            Measured::Security(_) => unreachable!("it was a search"),
         }
     }
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::data_sets::{SearchSets, shown};
-use super::judged::{self, Held, Judged, scored};
+use super::judged::{self, Held, scored};
 use super::{Doing, Measuring, accepted};
 use crate::discovery::baseline::Baseline;
 use crate::discovery::security::{doubts, problems, status};
 use crate::model::{Git, Problem, Redacted, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
-use crate::published::measured::{self, FORMAT_VERSION, security};
+use crate::published::measured::{self, FORMAT_VERSION, Measured, security};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::measured::Measurement;
 use crate::store::Baselines;
@@ -119,16 +119,15 @@ impl Attempt for Once<'_> {
         let (executed, redactor) = Box::pin(measured).await;
         let stamps = self.stamps(&executed, run_context);
         let judged = self.judged(&measuring, &executed, &held);
-        let judged = judged.stamped(stamps).clean(&redactor);
+        let judged = judged::without_secrets(&judged::stamped(judged, stamps), &redactor);
         let (mut outcome, is_complete) = if let Some(incomplete) = executed.incomplete() {
             (incomplete, false)
         } else {
-            let outcome = ScenarioResult {
-                duration_ms: executed.trajectory.duration_ms,
-                notes: executed.notes.clone(),
-                current: Some(Arc::new(executed.trajectory.clone())),
-                ..result(&executed.scenario, Status::Passed)
-            };
+            let outcome = result(&executed.scenario, Status::Passed).with(|it| {
+                it.duration_ms = executed.trajectory.duration_ms;
+                it.notes = executed.notes.clone();
+                it.current = Some(Arc::new(executed.trajectory.clone()));
+            });
             (outcome, true)
         };
         if is_complete {
@@ -141,7 +140,7 @@ impl Attempt for Once<'_> {
             }
         } else {
             // Why the run ended is said by the run.
-            outcome.measured = judged::document(&judged).map(Box::new);
+            outcome.measured = Some((*judged).clone());
         }
         if let Doing::Against(others) = self.doing
             && let Some((_, name)) = others.get(&self.scenario.id)
@@ -157,8 +156,8 @@ impl Attempt for Once<'_> {
 
 impl Once<'_> {
     /// What the measurement came to.
-    fn judged(&self, measuring: &Measuring, executed: &Executed, held: &Held) -> Judged {
-        let cut_short = executed.incomplete().and_then(|it| it.problem);
+    fn judged(&self, measuring: &Measuring, executed: &Executed, held: &Held) -> Measured {
+        let cut_short = executed.incomplete().and_then(|it| it.scenario.problem);
         let cut_short = cut_short.map(|it| {
             let mut problems = vec![it.message];
             problems.extend(it.details);
@@ -178,7 +177,7 @@ impl Once<'_> {
                     (Some(problems), _) | (None, Some(Err(problems))) => self.unscanned(problems),
                     (None, None) => self.unscanned(vec!["nothing was read".to_owned()]),
                 };
-                Judged::Scanners(Box::new(named_scanners(report)))
+                Measured::Security(Box::new(named_scanners(report)))
             }
             Measurement::Retrieval(task) => {
                 let (demands, notes) = self.demands(task, measuring, held);
@@ -213,7 +212,7 @@ impl Once<'_> {
                 };
                 report.notes.extend(notes);
                 self.name_search(&mut report, measuring.sets.as_deref());
-                Judged::Search(Box::new(report))
+                Measured::Retrieval(Box::new(report))
             }
         }
     }
@@ -236,7 +235,7 @@ impl Once<'_> {
     }
 
     /// A measurement that did not happen.
-    fn failed(&self, problems: Vec<String>) -> Judged {
+    fn failed(&self, problems: Vec<String>) -> Measured {
         match self.task {
             Measurement::Retrieval(_) => {
                 let mut report = Report {
@@ -245,10 +244,10 @@ impl Once<'_> {
                     ..Report::default()
                 };
                 self.name_search(&mut report, None);
-                Judged::Search(Box::new(report))
+                Measured::Retrieval(Box::new(report))
             }
             Measurement::Security(_) => {
-                Judged::Scanners(Box::new(named_scanners(self.unscanned(problems))))
+                Measured::Security(Box::new(named_scanners(self.unscanned(problems))))
             }
         }
     }
@@ -314,9 +313,9 @@ impl Once<'_> {
     }
 
     /// Accepts what was measured, unless something keeps it from that.
-    fn record(&self, outcome: &mut ScenarioResult, judged: &Redacted<Judged>) {
+    fn record(&self, outcome: &mut ScenarioResult, judged: &Redacted<Measured>) {
         let report = judged.derive(|it| match it {
-            Judged::Search(report) if report.metrics.is_some() => Some((**report).clone()),
+            Measured::Retrieval(report) if report.metrics.is_some() => Some((**report).clone()),
             _ => None,
         });
         if report.is_none() {

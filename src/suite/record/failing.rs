@@ -69,12 +69,11 @@ pub(crate) fn cannot_be_judged(
     trajectory: &Redacted<Trajectory>,
     problem: Problem,
 ) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(problem),
-        duration_ms: trajectory.duration_ms,
-        current: Some(Arc::new(trajectory.clone())),
-        ..result(scenario, Status::Error)
-    }
+    result(scenario, Status::Error).with(|it| {
+        it.problem = Some(problem);
+        it.duration_ms = trajectory.duration_ms;
+        it.current = Some(Arc::new(trajectory.clone()));
+    })
 }
 
 /// The reason that expectations are not met; `None` where all are.

@@ -226,16 +226,15 @@ fn keep(
         Some(repeated) => repeated.total_duration(),
         None => trajectory.duration_ms,
     };
-    let mut outcome = ScenarioResult {
-        duration_ms,
-        checks: checked.checks,
-        evaluations,
-        evaluation: checked.evaluation,
-        comparison,
-        baseline: before.map(Arc::new),
-        idle_rules,
-        ..result(&redacted, Status::Recorded)
-    };
+    let mut outcome = result(&redacted, Status::Recorded).with(|it| {
+        it.duration_ms = duration_ms;
+        it.checks = checked.checks;
+        it.evaluators = evaluations;
+        it.overall = checked.evaluation;
+        it.comparison = comparison;
+        it.baseline = before.map(Arc::new);
+        it.idle_rules = idle_rules;
+    });
     let failing = checked.failing;
     let complete = trajectory.ending.is_complete();
     let fit = failing.is_empty() || (allow_failing && complete);
@@ -267,13 +266,12 @@ fn keep(
             ..Problem::new(message)
         });
     }
-    ScenarioResult {
-        current: Some(Arc::new(trajectory)),
-        notes,
-        details,
-        repeated: repeated.map(Box::new),
-        ..outcome
-    }
+    outcome.with(|it| {
+        it.current = Some(Arc::new(trajectory));
+        it.notes = notes;
+        it.details = details;
+        it.repeated = repeated.map(Box::new);
+    })
 }
 
 /// Removes what waited for review before the scenario was recorded again; returns what a reader should know of that.

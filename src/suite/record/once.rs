@@ -209,7 +209,11 @@ async fn learn(
         let news = again.notes.iter().filter(|it| !known.contains(it));
         notes.extend(news.map(|it| format!("take {take}: {it}")));
         if let Some(result) = again.incomplete() {
-            let why = result.problem.map(|it| it.message).unwrap_or_default();
+            let why = result
+                .scenario
+                .problem
+                .map(|it| it.message)
+                .unwrap_or_default();
             cut_short = Some(format!(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"
             ));

@@ -231,7 +231,12 @@ async fn play(
             checked.map_err(|problem| unusable(cannot_be_judged(redacted, run, problem)))?
         }
         Some(result) if result.status == Status::Failed => RunChecks {
-            failing: result.problem.into_iter().map(|it| it.message).collect(),
+            failing: result
+                .scenario
+                .problem
+                .into_iter()
+                .map(|it| it.message)
+                .collect(),
             ..RunChecks::default()
         },
         Some(mut result) => {
@@ -332,12 +337,11 @@ fn attempt(
         notes: _,
         patience: _,
     } = &played.executed;
-    let open = ScenarioResult {
-        duration_ms: trajectory.duration_ms,
-        current: Some(Arc::new(trajectory.clone())),
-        evaluations: (**evaluations).clone(),
-        ..result(redacted, Status::Passed)
-    };
+    let open = result(redacted, Status::Passed).with(|it| {
+        it.duration_ms = trajectory.duration_ms;
+        it.current = Some(Arc::new(trajectory.clone()));
+        it.evaluators = (**evaluations).clone();
+    });
     let judged = measure.filter(|_| trajectory.ending.is_complete());
     let judged = judged.and_then(|it| {
         let accepted = std::slice::from_ref(&it.accepted);

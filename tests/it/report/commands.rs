@@ -240,8 +240,8 @@ fn prose_is_ours_alone() {
 fn what_failed_by_itself_is_accepted_with_the_option_that_this_needs() {
     let needs = |change: fn(&mut ScenarioResult)| {
         let suite = failed(|it| {
-            (it.failing, it.checks, it.evaluations) = (Vec::new(), Vec::new(), Vec::new());
-            it.evaluation = None;
+            (it.failing, it.checks, it.evaluators) = (Vec::new(), Vec::new(), Vec::new());
+            it.overall = None;
             change(it);
         });
         let offered = offered(&suite);
@@ -259,7 +259,7 @@ fn what_failed_by_itself_is_accepted_with_the_option_that_this_needs() {
     ] {
         let suite = failed(|it| {
             it.failing.clear();
-            it.evaluations.clear();
+            it.evaluators.clear();
             it.checks = vec![Check::new("says it", state, "")];
         });
         let [text, _] = offered(&suite);
@@ -275,14 +275,14 @@ fn what_failed_by_itself_is_accepted_with_the_option_that_this_needs() {
         let suite = failed(|it| {
             it.failing.clear();
             it.checks.clear();
-            it.evaluations = vec![judged.clone()];
+            it.evaluators = vec![judged.clone()];
         });
         let [text, _] = offered(&suite);
         let is_offered = text.iter().any(|it| it.contains("--allow-failing"));
         assert_eq!(is_offered, expected, "{role}");
     }
     let below = needs(|it| {
-        it.evaluation = Some(Overall {
+        it.overall = Some(Overall {
             score: Some(0.5),
             threshold: Some(0.7),
             gate: Gate::Fails,

@@ -177,15 +177,15 @@ fn passed() -> ScenarioResult {
         }],
         ..searching("environment variables", "4a1f")
     };
-    ScenarioResult {
-        tags: vec!["search".to_owned(), "read".to_owned()],
-        user_intent: Some("Find tools for environment variables".to_owned()),
-        description: Some("The proxy's own search, and a page of what it cached.".to_owned()),
-        duration_ms: Some(12.3),
-        checks: vec![check("printEnv", true, "")],
-        baseline: Some(kept(baseline)),
-        current: Some(kept(searching("env vars", "77b0"))),
-        comparison: Some(Comparison {
+    scenario("tools/search", "Search tools", Status::Passed).with(|it| {
+        it.tags = vec!["search".to_owned(), "read".to_owned()];
+        it.user_intent = Some("Find tools for environment variables".to_owned());
+        it.description = Some("The proxy's own search, and a page of what it cached.".to_owned());
+        it.duration_ms = Some(12.3);
+        it.checks = vec![check("printEnv", true, "")];
+        it.baseline = Some(kept(baseline));
+        it.current = Some(kept(searching("env vars", "77b0")));
+        it.comparison = Some(Comparison {
             rows: vec![
                 pair(1, 1, false, words_request(), same_response(), 0.9),
                 pair(
@@ -217,14 +217,13 @@ fn passed() -> ScenarioResult {
                 warnings: Vec::new(),
             },
             ..comparison(0.95, Band::Good)
-        }),
-        ..scenario("tools/search", "Search tools", Status::Passed)
-    }
+        });
+    })
 }
 
 fn unreachable() -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(Problem {
+    scenario("servers/list", "List quarantined servers", Status::Error).with(|it| {
+        it.problem = Some(Problem {
             record: None,
             line: None,
             message: "server `proxy` exited before it answered `initialize` (exit code 2)"
@@ -234,10 +233,9 @@ fn unreachable() -> ScenarioResult {
                 "proxy: reading config.json".to_owned(),
                 format!("proxy: {ESCAPES} no such file"),
             ],
-        }),
-        duration_ms: Some(48.0),
-        ..scenario("servers/list", "List quarantined servers", Status::Error)
-    }
+        });
+        it.duration_ms = Some(48.0);
+    })
 }
 
 fn timed_out() -> ScenarioResult {
@@ -245,36 +243,35 @@ fn timed_out() -> ScenarioResult {
     current.ending = Ending::TimedOut {
         message: "no end after 2 s".to_owned(),
     };
-    ScenarioResult {
-        problem: Some(Problem {
+    scenario(
+        "tools/slow",
+        "工具搜索 – a name in wide characters",
+        Status::Timeout,
+    )
+    .with(|it| {
+        it.problem = Some(Problem {
             record: None,
             line: None,
             message: "the scenario did not end within its timeout of 2 s".to_owned(),
             hint: None,
             details: Vec::new(),
-        }),
-        duration_ms: Some(2000.4),
-        current: Some(kept(current)),
-        ..scenario(
-            "tools/slow",
-            "工具搜索 – a name in wide characters",
-            Status::Timeout,
-        )
-    }
+        });
+        it.duration_ms = Some(2000.4);
+        it.current = Some(kept(current));
+    })
 }
 
 fn skipped() -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(Problem {
+    scenario("tools/later", "Not yet", Status::Skipped).with(|it| {
+        it.problem = Some(Problem {
             record: None,
             line: None,
             message: "disabled in the scenario file".to_owned(),
             hint: None,
             details: Vec::new(),
-        }),
-        not_run: Some(NotRun::Disabled),
-        ..scenario("tools/later", "Not yet", Status::Skipped)
-    }
+        });
+        it.not_run = Some(NotRun::Disabled);
+    })
 }
 
 pub(crate) fn searching(query: &str, request_id: &str) -> Trajectory {

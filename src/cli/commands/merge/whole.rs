@@ -183,17 +183,18 @@ fn missing(hole: &Hole, first: &ResultDocument, allowed: bool) -> Vec<Scenario> 
         Status::Error
     };
     let (shard, scenarios) = (&hole.shard, hole.scenarios.iter());
-    let results = scenarios.map(|it| ScenarioResult {
-        not_run: Some(NotRun::MissingPart),
-        problem: Some(
-            Problem::new(format!("missing: no result of part {shard} has it")).hint(format!(
-                "run that part again: `{}`, with all else as it was",
-                command::part(first, shard)
-            )),
-        ),
-        cell: Cell::of_id(&it.id).map(Box::new),
-        row_of: it.row_of.clone(),
-        ..ScenarioResult::new(&it.id, &it.id, &it.path, status)
+    let results = scenarios.map(|planned| {
+        ScenarioResult::new(&planned.id, &planned.id, &planned.path, status).with(|it| {
+            it.not_run = Some(NotRun::MissingPart);
+            it.problem = Some(
+                Problem::new(format!("missing: no result of part {shard} has it")).hint(format!(
+                    "run that part again: `{}`, with all else as it was",
+                    command::part(first, shard)
+                )),
+            );
+            it.cell = Cell::of_id(&planned.id).map(Box::new);
+            it.row_of.clone_from(&planned.row_of);
+        })
     });
     let results = results.map(|it| redact::environment().result(it));
     results

@@ -17,7 +17,7 @@ use crate::repeated::Repeated;
 use crate::usage::TotalUse;
 
 /// The outcome of one scenario.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scenario {
     /// Path below the scenarios folder, without extension.
     pub id: String,
@@ -39,7 +39,7 @@ pub struct Scenario {
     pub row_of: Option<String>,
     /// With `--matrix`, the settings it was run with; absent without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<Cell>,
+    pub cell: Option<Box<Cell>>,
     /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared. They gate only with
     /// `--allow-changed` then.
     #[serde(default)]

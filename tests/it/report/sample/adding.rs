@@ -17,16 +17,16 @@ use super::trajectories::{
 };
 
 pub(crate) fn failed() -> ScenarioResult {
-    ScenarioResult {
-        tags: vec!["effect".to_owned()],
-        user_intent: Some("Add the weather server and show me the list of servers".to_owned()),
-        duration_ms: Some(1340.0),
-        checks: vec![check(
+    scenario("servers/add", "Add a server", Status::Failed).with(|it| {
+        it.tags = vec!["effect".to_owned()];
+        it.user_intent = Some("Add the weather server and show me the list of servers".to_owned());
+        it.duration_ms = Some(1340.0);
+        it.checks = vec![check(
             "weather",
             false,
             "the text appears in no message, argument or answer",
-        )],
-        experiment_changes: vec![
+        )];
+        it.experiment_changes = vec![
             experiment_change(ExperimentPart::Model, ["claude-opus-5", "claude-sonnet-5"]),
             ExperimentChange {
                 part: Some("the user's message".to_owned()),
@@ -35,13 +35,12 @@ pub(crate) fn failed() -> ScenarioResult {
                     ["Add the server", "Add the weather server"],
                 )
             },
-        ],
-        notes: vec!["the server was slow to start".to_owned()],
-        baseline: Some(kept(adding_before())),
-        current: Some(kept(adding_now())),
-        comparison: Some(adding()),
-        ..scenario("servers/add", "Add a server", Status::Failed)
-    }
+        ];
+        it.notes = vec!["the server was slow to start".to_owned()];
+        it.baseline = Some(kept(adding_before()));
+        it.current = Some(kept(adding_now()));
+        it.comparison = Some(adding());
+    })
 }
 
 pub(crate) fn adding() -> Comparison {

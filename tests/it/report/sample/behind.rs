@@ -111,11 +111,11 @@ fn otherwise() -> ScenarioResult {
         writing(&["authorization"]),
         note("buy two lamps", "List", &["shop", "home"], "kept as note 8"),
     ];
-    ScenarioResult {
-        duration_ms: Some(20.0),
-        baseline: Some(kept(proxied(before, "acme"))),
-        current: Some(kept(proxied(now, "acme-2"))),
-        comparison: Some(Comparison {
+    scenario("proxy/otherwise", "Notes through a proxy", Status::Failed).with(|it| {
+        it.duration_ms = Some(20.0);
+        it.baseline = Some(kept(proxied(before, "acme")));
+        it.current = Some(kept(proxied(now, "acme-2")));
+        it.comparison = Some(Comparison {
             rows: both_calls(),
             changes,
             upstream: Some(upstream),
@@ -125,20 +125,19 @@ fn otherwise() -> ScenarioResult {
                 warnings: Vec::new(),
             },
             ..comparison(1.0, Band::Degraded)
-        }),
-        ..scenario("proxy/otherwise", "Notes through a proxy", Status::Failed)
-    }
+        });
+    })
 }
 
 /// The same with nothing that differs: a write made twice on either side.
 fn alike() -> ScenarioResult {
     let calls = vec![listing(), writing(&[]), writing(&[])];
     let row = |number| UpstreamRow::new(Some(number), Some(number), number > 1);
-    ScenarioResult {
-        duration_ms: Some(20.0),
-        baseline: Some(kept(proxied(calls.clone(), "acme"))),
-        current: Some(kept(proxied(calls, "acme"))),
-        comparison: Some(Comparison {
+    scenario("proxy/alike", "The same through a proxy", Status::Passed).with(|it| {
+        it.duration_ms = Some(20.0);
+        it.baseline = Some(kept(proxied(calls.clone(), "acme")));
+        it.current = Some(kept(proxied(calls, "acme")));
+        it.comparison = Some(Comparison {
             rows: both_calls(),
             upstream: Some(Upstream {
                 rows: (1..=3).map(row).collect(),
@@ -150,9 +149,8 @@ fn alike() -> ScenarioResult {
                 warnings: Vec::new(),
             },
             ..comparison(1.0, Band::Good)
-        }),
-        ..scenario("proxy/alike", "The same through a proxy", Status::Passed)
-    }
+        });
+    })
 }
 
 /// The upstream calls of a search, for a run that is compared with nothing.

@@ -14,14 +14,14 @@ use super::trajectories::{assistant, call, text_answer, timed, trajectory, user}
 
 /// A passed run with this many changes of answers, and one of every other kind.
 pub(crate) fn changed(answers: usize) -> ScenarioResult {
-    ScenarioResult {
-        duration_ms: Some(1210.0),
-        baseline: Some(kept(shopping(&json!({"total": 3, "item": "lamp"}), 40.0))),
-        current: Some(kept(shopping(
+    scenario("shop/price", "A price and an order", Status::Passed).with(|it| {
+        it.duration_ms = Some(1210.0);
+        it.baseline = Some(kept(shopping(&json!({"total": 3, "item": "lamp"}), 40.0)));
+        it.current = Some(kept(shopping(
             &json!({"total": 3, "item": "lamp", "note": SCRIPT}),
             1100.0,
-        ))),
-        comparison: Some(Comparison {
+        )));
+        it.comparison = Some(Comparison {
             baseline_status: ExecutionStatus::Success,
             current_status: ExecutionStatus::Success,
             rows: vec![
@@ -53,9 +53,8 @@ pub(crate) fn changed(answers: usize) -> ScenarioResult {
                 warnings: Vec::new(),
             },
             ..comparison(0.98, Band::Good)
-        }),
-        ..scenario("shop/price", "A price and an order", Status::Passed)
-    }
+        });
+    })
 }
 
 fn changes(answers: usize) -> Vec<Change> {

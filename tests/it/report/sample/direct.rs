@@ -45,12 +45,11 @@ pub(crate) fn direct() -> SuiteResult {
 }
 
 fn found(id: &str, name: &str, direct: Direct) -> ScenarioResult {
-    ScenarioResult {
-        duration_ms: Some(31.0),
-        current: Some(kept(searching("env vars", "4a1f"))),
-        direct: Some(Box::new(direct)),
-        ..scenario(id, name, Status::Passed)
-    }
+    scenario(id, name, Status::Passed).with(|it| {
+        it.duration_ms = Some(31.0);
+        it.current = Some(kept(searching("env vars", "4a1f")));
+        it.direct = Some(Box::new(direct));
+    })
 }
 
 fn call(call: usize, server: &str, upstream_tool: &str, findings: &[&str]) -> DirectCall {

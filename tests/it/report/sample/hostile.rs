@@ -35,21 +35,21 @@ pub(crate) fn hostile() -> ScenarioResult {
         upstream: Some(Box::new(hostile_lane())),
         ..trajectory("odd/<b>", "odd", steps)
     };
-    ScenarioResult {
-        description: Some(format!("Description {SCRIPT}")),
-        user_intent: Some(format!("\"><svg onload=alert(5)> {ESCAPES}")),
-        tags: vec![SCRIPT.to_owned()],
-        duration_ms: Some(3.0),
-        experiment_changes: vec![ExperimentChange::new(
+    scenario("odd/<b>", &format!("{SCRIPT} {OVERRIDE}"), Status::Failed).with(|it| {
+        it.description = Some(format!("Description {SCRIPT}"));
+        it.user_intent = Some(format!("\"><svg onload=alert(5)> {ESCAPES}"));
+        it.tags = vec![SCRIPT.to_owned()];
+        it.duration_ms = Some(3.0);
+        it.experiment_changes = vec![ExperimentChange::new(
             ExperimentPart::Agent,
             Some(answer.clone()),
             Some(SCRIPT.to_owned()),
-        )],
-        notes: vec![answer.clone()],
-        checks: vec![check(SCRIPT, false, ESCAPES)],
-        baseline: Some(kept(current.clone())),
-        current: Some(kept(current)),
-        comparison: Some(Comparison {
+        )];
+        it.notes = vec![answer.clone()];
+        it.checks = vec![check(SCRIPT, false, ESCAPES)];
+        it.baseline = Some(kept(current.clone()));
+        it.current = Some(kept(current));
+        it.comparison = Some(Comparison {
             rows: vec![bound(pair(
                 1,
                 1,
@@ -106,7 +106,6 @@ pub(crate) fn hostile() -> ScenarioResult {
             },
             upstream: Some(hostile_comparison()),
             ..comparison(0.5, Band::Degraded)
-        }),
-        ..scenario("odd/<b>", &format!("{SCRIPT} {OVERRIDE}"), Status::Failed)
-    }
+        });
+    })
 }

@@ -30,14 +30,13 @@ fn of(id: &str, result: ScenarioResult, letters: &str, baseline: Option<Tally>) 
         .collect();
     let shown = letters.find('f').map_or(1, |it| it + 1);
     let (status, repeated) = score::gate(attempts, shown, 1.0, baseline);
-    ScenarioResult {
-        id: id.to_owned(),
-        name: format!("A scenario that is {id}"),
-        status,
-        experiment_changes: Vec::new(),
-        repeated: Some(Box::new(repeated)),
-        ..result
-    }
+    result.with(|it| {
+        it.id = id.to_owned();
+        it.name = format!("A scenario that is {id}");
+        it.status = status;
+        it.experiment_changes = Vec::new();
+        it.repeated = Some(Box::new(repeated));
+    })
 }
 
 fn attempt((letter, duration_ms): (char, &f64)) -> Attempt {

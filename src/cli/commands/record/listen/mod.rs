@@ -23,8 +23,8 @@ use crate::cli::suite::base;
 use crate::cli::{Console, Exit, Failure, called, database, runtime};
 use crate::docker::{self, Guard};
 use crate::model::{
-    Binding, Ending, FailureKind, Object, Outcome, Redacted, ScenarioResult, Source, Status, Step,
-    SuiteResult, Trajectory,
+    Binding, Ending, FailureKind, Object, Outcome, Redacted, Source, Status, Step, SuiteResult,
+    Trajectory,
 };
 use crate::redact::Redactor;
 use crate::scenario_file::{self, Scenario, Session, SessionCall};
@@ -307,11 +307,10 @@ async fn keep_result(
     (args, console): (&RecordArgs, Console),
 ) -> Result<(), Failure> {
     let database = database::of(&args.execute.database)?;
-    let recorded = ScenarioResult {
-        duration_ms: trajectory.duration_ms,
-        current: Some(Arc::new(trajectory)),
-        ..result(&redactor.shown(scenario), Status::Recorded)
-    };
+    let recorded = result(&redactor.shown(scenario), Status::Recorded).with(|it| {
+        it.duration_ms = trajectory.duration_ms;
+        it.current = Some(Arc::new(trajectory));
+    });
     let took = Timestamp::now().duration_since(started_at);
     let suite = redactor.suite(SuiteResult {
         run_id: runs.id().to_owned(),
