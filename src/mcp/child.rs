@@ -10,12 +10,11 @@ use rmcp::model::JsonRpcMessage;
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream};
-use tokio::process::ChildStdin;
 
 use crate::digits;
 use crate::lines::{Line, Lines};
 use crate::mcp::wire::Wire;
-use crate::process::{Child, ChildCommand};
+use crate::process::{Child, ChildCommand, Stdin};
 
 /// The longest line a server may write to stdout: one message.
 pub(super) const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -38,7 +37,7 @@ pub(super) fn start(
 
 /// The stdin of a server, to which whole messages are written, long integers as [`digits`] marks them.
 pub(super) struct Written {
-    stdin: ChildStdin,
+    stdin: Stdin,
     /// What is still to be written of messages that held some.
     left: Vec<u8>,
 }

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::ChildStdin;
 use tokio::task::JoinHandle;
 
 use super::output::{self, Output};
-use super::{Child, ChildCommand, describe};
+use super::{Child, ChildCommand, Stdin, describe};
 use crate::text;
 
 /// How long a process may take to leave when it is asked to.
@@ -23,7 +22,7 @@ const SETTLE_TIMEOUT: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub struct Logged {
     child: Child,
-    stdin: Option<ChildStdin>,
+    stdin: Option<Stdin>,
     output: Arc<Mutex<Output>>,
     readers: [JoinHandle<()>; 2],
 }

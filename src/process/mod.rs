@@ -1,4 +1,5 @@
-//! Child processes: each in a process group of its own, with a small environment, its stderr kept, gone when we are gone.
+//! Child processes: each in a process group of its own, with a small environment, its stderr kept, gone when we are gone; and programs of our
+//! own that run within us, as if they were such.
 
 mod logged;
 mod output;
@@ -6,15 +7,22 @@ mod output;
 mod supervised;
 #[cfg(target_os = "linux")]
 use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{DuplexStream, duplex};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::{AbortHandle, JoinHandle};
+use tokio_util::either::Either::{self, Left, Right};
 
 pub use logged::{Logged, printed};
 pub use output::Logs;
@@ -33,6 +41,9 @@ const TERM_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long it may take from the end of a process's stdout to its own end; generous, for busy machines.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How much may wait to be read of what is written to a stream within us, in bytes: as much as in a pipe of the system.
+const PIPE: usize = 64 * 1024;
 
 /// Variables a child inherits; the rest of our environment may hold secrets that it must not get. These are the ones the
 /// official SDKs pass on, with what proxies, certificates and locales need.
@@ -69,6 +80,12 @@ const INHERITED: [&str; 27] = [
 /// Whether a child was started whose processes may outlive us, though they should not.
 static MAY_LEAVE_SOME: AtomicBool = AtomicBool::new(false);
 
+/// The work of a program.
+pub trait Work: fmt::Debug + Send + Sync {
+    /// Does it, given its ends of stdin, stdout and stderr; returns the exit code.
+    fn run(self: Arc<Self>, streams: [DuplexStream; 3]) -> BoxFuture<'static, u8>;
+}
+
 /// How to start a process.
 #[derive(Debug, Clone, Default)]
 pub struct ChildCommand {
@@ -84,6 +101,8 @@ pub struct ChildCommand {
     pub supervisor: Option<PathBuf>,
     /// What its processes write to stderr, where it is kept.
     pub logs: Logs,
+    /// Does the work of the program within us, in place of a process: of what stands above, the program's name alone counts then.
+    pub within: Option<Arc<dyn Work>>,
 }
 
 impl ChildCommand {
@@ -99,13 +118,19 @@ impl ChildCommand {
     }
 }
 
+/// The stdin of a child, as we write it.
+pub type Stdin = Either<ChildStdin, DuplexStream>;
+/// The stdout of a child, as we read it.
+pub type Stdout = Either<ChildStdout, DuplexStream>;
+type Stderr = Either<ChildStderr, DuplexStream>;
+
 /// A running process. Dropping it kills its whole process group, and where it is supervised everything it has started.
 #[derive(Debug)]
 pub struct Child {
     process: Process,
     group: Option<Pid>,
     stderr: Arc<Mutex<Output>>,
-    stderr_ended: tokio::task::JoinHandle<()>,
+    stderr_ended: JoinHandle<()>,
 }
 
 #[derive(Debug)]
@@ -113,6 +138,26 @@ enum Process {
     Own(tokio::process::Child),
     #[cfg(target_os = "linux")]
     Supervised(Supervised),
+    Within {
+        ended: Shared<BoxFuture<'static, ExitStatus>>,
+        handle: AbortHandle,
+    },
+}
+
+impl Process {
+    fn within(work: &Arc<dyn Work>) -> (Self, (Stdin, Stdout, Stderr)) {
+        let [stdin, stdout, stderr] = [(); 3].map(|()| duplex(PIPE));
+        let running = tokio::spawn(Arc::clone(work).run([stdin.1, stdout.1, stderr.1]));
+        let handle = running.abort_handle();
+        let ended = running.map(|ended| {
+            let killed = Signal::KILL.as_raw();
+            ExitStatus::from_raw(ended.map_or(killed, |code| i32::from(code) << 8))
+        });
+        let ended = ended.boxed().shared();
+        let process = Self::Within { ended, handle };
+        let streams = (Right(stdin.0), Right(stdout.0), Right(stderr.0));
+        (process, streams)
+    }
 }
 
 impl Child {
@@ -121,39 +166,43 @@ impl Child {
     /// # Errors
     ///
     /// Why it cannot be started.
-    pub fn start(command: &ChildCommand) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+    pub fn start(command: &ChildCommand) -> std::io::Result<(Self, Stdin, Stdout)> {
         let (mut child, stdin, stdout, stderr) = Self::start_raw(command)?;
         child.stderr_ended = tokio::spawn(output::keep(stderr, Arc::clone(&child.stderr)));
         Ok((child, stdin, stdout))
     }
 
     /// The same with its stderr, of which nothing is kept.
-    fn start_raw(
-        command: &ChildCommand,
-    ) -> std::io::Result<(Self, ChildStdin, ChildStdout, ChildStderr)> {
+    fn start_raw(command: &ChildCommand) -> std::io::Result<(Self, Stdin, Stdout, Stderr)> {
         if let Some(cwd) = command.cwd.as_ref().filter(|it| !it.is_dir()) {
             // Spawning would blame the command.
             let message = format!("its `cwd` {} is not a folder", cwd.display());
             return Err(std::io::Error::new(std::io::ErrorKind::NotFound, message));
         }
-        let (process, id, stdin, stdout, stderr_pipe) = match &command.supervisor {
+        let (process, id, (stdin, stdout, stderr)) = match (&command.within, &command.supervisor) {
+            (Some(work), _) => {
+                let (process, streams) = Process::within(work);
+                (process, None, streams)
+            }
             #[cfg(target_os = "linux")]
-            Some(supervisor) => {
+            (None, Some(supervisor)) => {
                 let mut supervising = prepared(supervisor.as_os_str(), command);
                 supervising.args([SUPERVISE.as_ref(), command.program.as_os_str()]);
                 supervising.args(&command.args);
                 let (supervised, stdin, stdout, stderr) = Supervised::start(supervising)?;
                 MAY_LEAVE_SOME.fetch_or(!supervised.adopts, Ordering::Relaxed);
                 let id = Some(supervised.child);
-                (Process::Supervised(supervised), id, stdin, stdout, stderr)
+                let streams = (Left(stdin), Left(stdout), Left(stderr));
+                (Process::Supervised(supervised), id, streams)
             }
-            supervisor => {
+            (None, supervisor) => {
                 MAY_LEAVE_SOME.fetch_or(supervisor.is_some(), Ordering::Relaxed);
                 let mut process = prepared(&command.program, command);
                 process.args(&command.args).kill_on_drop(true);
                 let (child, stdin, stdout, stderr) = start_own(process)?;
                 let id = child.id();
-                (Process::Own(child), id, stdin, stdout, stderr)
+                let streams = (Left(stdin), Left(stdout), Left(stderr));
+                (Process::Own(child), id, streams)
             }
         };
         let group = id.and_then(|it| Pid::from_raw(i32::try_from(it).ok()?));
@@ -163,7 +212,7 @@ impl Child {
             stderr: command.logs.begin(),
             stderr_ended: tokio::spawn(std::future::ready(())),
         };
-        Ok((child, stdin, stdout, stderr_pipe))
+        Ok((child, stdin, stdout, stderr))
     }
 
     /// Waits for the process itself; others of its group may go on. May be dropped and called again.
@@ -176,6 +225,7 @@ impl Child {
             Process::Own(process) => process.wait().await,
             #[cfg(target_os = "linux")]
             Process::Supervised(process) => Ok(process.wait().await),
+            Process::Within { ended, .. } => Ok(ended.clone().await),
         }
     }
 
@@ -245,6 +295,9 @@ impl Child {
             // Fails only when the group has no process left.
             let _ = kill_process_group(group, signal);
         }
+        if let Process::Within { handle, .. } = &self.process {
+            handle.abort();
+        }
     }
 }
 
@@ -293,7 +346,6 @@ fn start_own(mut command: Command) -> std::io::Result<Started> {
 
 /// How a process ended, in words that follow its name.
 pub fn describe(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
         (None, Some(signal)) => format!("was killed by signal {signal}"),

@@ -22,14 +22,12 @@
 //! | `shown` | what is shown: scenarios, results |
 //! | `restore` | secrets put back where what was recorded is sent again |
 //! | `scan` | files that are already on disk |
-//! | `handed_on` | what is secret, for a mock server of ours that answers in the place of recorded servers |
 
 mod assigned;
 mod encoded;
 mod escaped;
 mod extent;
 mod find;
-pub mod handed_on;
 mod hit;
 mod keys;
 mod marked;

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
 use super::parts::parts;
 use super::spelling::{Known, Part, Role};
 use super::{keys, random, shapes};
@@ -16,14 +14,14 @@ use model::placeholder;
 const SHORTEST: usize = 4;
 
 /// Values that are known to be secret: a scenario says so, or the name they are given under.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Secrets {
     entries: Vec<Entry>,
     /// Names whose values are secret although the names do not say so.
     marked: BTreeSet<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     /// With a dot: `var.token`, `env.API_KEY`, `header.Authorization`.
     name: String,

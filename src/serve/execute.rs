@@ -356,7 +356,7 @@ fn of_yaml(
 ) -> Result<Vec<Prepared>, Problem> {
     let mut scenarios = folder.of_text(None, &request.yaml, options.allowed.programs, "/yaml")?;
     let rest = (request.agent_config.as_ref(), request.timeout);
-    // Mock servers read it anew, each in a process of its own.
+    // Mock servers read it anew for each session.
     let file = written(&request.yaml)?;
     for scenario in &mut scenarios {
         // The name of a row names the row, too.

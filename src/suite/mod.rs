@@ -58,6 +58,7 @@ mod left_files;
 mod llm_judge;
 mod matrix;
 pub(crate) mod measuring;
+mod mocks;
 pub(crate) mod outcome;
 pub(crate) mod patience;
 mod pending;

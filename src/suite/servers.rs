@@ -1,17 +1,17 @@
 //! The servers of a scenario: whose they are, where they are reached, and the secrets they are given.
 
-use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::mcp::{Launch, Observed, Target};
 use crate::process::ChildCommand;
-use crate::redact::{Secrets, handed_on};
+use crate::redact::Secrets;
 use crate::run::SetupError;
-use crate::scenario_file;
-use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::{Container, Reset, Server, Start, Transport};
+use crate::scenario_file::{self, Scenario};
 use crate::suite::addresses::{self, Addresses};
 use crate::suite::header_commands::PrintedHeaders;
+use crate::suite::mocks::MockServer;
 use crate::suite::secrets::{options, pairs, query};
 use crate::suite::started::{Port, Program};
 use crate::suite::suite_context::SuiteContext;
@@ -236,24 +236,11 @@ impl SuiteContext {
                         .filter(|_| !printed.have(&server.name, "authorization")),
                 }
             }
-            Transport::Mock => {
-                let mut from: Vec<OsString> = vec![
-                    "--defaults-from".into(),
-                    scenario.defaults_root.clone().into(),
-                ];
-                if let Some(text) = &scenario.text_at {
-                    from.extend(["--text-from".into(), text.clone().into()]);
-                }
-                from.extend(["--".into(), scenario.path.clone().into()]);
-                Launch::Child(self.mock(&server.name, from))
-            }
-            Transport::Recorded { baseline } => {
-                let from = vec!["--from".into(), baseline.clone().into()];
-                let mut mock = self.mock(&server.name, from);
-                let handed_on = handed_on::to_text(secrets, &scenario.redaction);
-                mock.env = vec![(handed_on::VARIABLE.to_owned(), handed_on)];
-                Launch::Child(mock)
-            }
+            Transport::Mock | Transport::Recorded { .. } => Launch::Child(self.mock(MockServer {
+                server: server.clone(),
+                scenario: scenario.clone(),
+                secrets: secrets.clone(),
+            })),
         })
     }
 
@@ -268,17 +255,14 @@ impl SuiteContext {
         }
     }
 
-    /// Our own program, serving the mock server of this name from where these arguments say.
-    fn mock(&self, server: &str, from: Vec<OsString>) -> ChildCommand {
-        let mut args: Vec<OsString> = ["mock", "--server", server].map(Into::into).to_vec();
-        args.extend(from);
+    /// Our own program, serving a mock server.
+    fn mock(&self, server: MockServer) -> ChildCommand {
         ChildCommand {
             program: self
                 .program
                 .as_ref()
                 .map_or_else(|| "mcp-eval".into(), Into::into),
-            args,
-            // It starts nothing, and ends by itself with its stdin, so that nothing supervises it.
+            within: Some(Arc::new(server)),
             ..ChildCommand::default()
         }
     }

@@ -27,7 +27,7 @@ use crate::scenario_file::suites::Retries;
 pub(crate) struct SuiteContext {
     /// Servers given on the command line; they win over a scenario's own.
     pub(crate) servers: Vec<Server>,
-    /// The `mcp-eval` program, which is also the mock server and the supervisor of processes; `None` supervises nothing.
+    /// The `mcp-eval` program, which is also the mock server behind others and the supervisor of processes; `None` supervises nothing.
     pub(crate) program: Option<PathBuf>,
     pub(super) interrupt: CancellationToken,
     /// Where containers are reset; `None` to use the servers as they stand.

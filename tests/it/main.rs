@@ -145,5 +145,6 @@ mod variable_values;
 mod variables_in_servers;
 mod watch;
 mod whose_end;
+mod within;
 mod worded;
 mod workflows;

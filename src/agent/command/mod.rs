@@ -17,13 +17,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
-use tokio::process::{ChildStdin, ChildStdout};
 
 use self::names::Names;
 use self::output_recorder::OutputRecorder;
 use self::stream::events::Verdict;
 use crate::lines::{Line, Lines};
-use crate::process::{self, Child, ChildCommand};
+use crate::process::{self, Child, ChildCommand, Stdin, Stdout};
 use crate::run::{Agent, Conversation, Driving, SetupError, Stop};
 use crate::scenario_file::agent::CommandAgent;
 
@@ -130,7 +129,7 @@ impl Command {
         &mut self,
         conversation: &mut Conversation<'_>,
         child: &mut Child,
-        lines: &mut Lines<ChildStdout>,
+        lines: &mut Lines<Stdout>,
     ) -> Result<std::process::ExitStatus, Stop> {
         let mut is_printing = true;
         loop {
@@ -150,7 +149,7 @@ impl Command {
     }
 
     /// Reads what is left of its output.
-    async fn drain(&mut self, conversation: &mut Conversation<'_>, lines: &mut Lines<ChildStdout>) {
+    async fn drain(&mut self, conversation: &mut Conversation<'_>, lines: &mut Lines<Stdout>) {
         while let Ok(Some(line)) = lines.next().await {
             if let Err(stop) = self.read(conversation, &line) {
                 self.late.get_or_insert(stop);
@@ -241,7 +240,7 @@ fn output_recorder(settings: &CommandAgent, names: Names) -> OutputRecorder {
 }
 
 /// Gives the agent its input, if any, and the end of it.
-async fn write(mut stdin: ChildStdin, input: Option<String>) {
+async fn write(mut stdin: Stdin, input: Option<String>) {
     if let Some(input) = input {
         // An agent need not read it.
         let _ = stdin.write_all(input.as_bytes()).await;

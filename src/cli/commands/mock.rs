@@ -15,7 +15,7 @@ use crate::http_server::unguessable;
 use crate::input;
 use crate::mock::{self, Admin, Ended, HttpOptions, LeftOver, Mock, MockLlm, RemoteAdmin};
 use crate::model::{Redacted, Redaction, Trajectory};
-use crate::redact::{Redactor, Secrets, handed_on};
+use crate::redact::{Redactor, Secrets};
 use crate::scenario_file::mock::DeclaredServer;
 use crate::scenario_file::{self, Found};
 use crate::store::{self, BASELINE};
@@ -47,7 +47,7 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         changes: args.http.admin,
     };
     let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
-    let redactor = redactor(&redaction);
+    let redactor = Redactor::new(&Secrets::of_environment(), &redaction);
     mock.redact_with(match &recording {
         Some(recording) => redactor.of_recorded_servers(recording),
         None => redactor,
@@ -63,16 +63,6 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         Ended::Closed => Exit::Passed,
         Ended::Exit(code) => Exit::Declared(code),
     })
-}
-
-/// What takes secrets out of logs and of what is compared with a recording: as a run that started us hands it on, else what the file
-/// declares and the environment holds.
-fn redactor(redaction: &Redaction) -> Redactor {
-    let handed_on = std::env::var(handed_on::VARIABLE).ok();
-    match handed_on.and_then(|it| handed_on::from_text(&it)) {
-        Some((secrets, redaction)) => Redactor::new(&secrets, &redaction),
-        None => Redactor::new(&Secrets::of_environment(), redaction),
-    }
 }
 
 async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {

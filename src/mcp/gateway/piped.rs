@@ -9,7 +9,6 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWriteExt};
-use tokio::process::ChildStdin;
 use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +26,7 @@ use crate::mcp::target::{no_answer, setup_error};
 use crate::mcp::transport_error::{LegacyError, is_unreachable, root};
 use crate::mcp::wire::{self, Message, NOT_UTF8, Reply, Wire, key, read as read_message};
 use crate::model::{FailureKind, Outcome};
-use crate::process::{Child, ChildCommand};
+use crate::process::{Child, ChildCommand, Stdin};
 use crate::run::SetupError;
 
 /// How many messages may wait to be fetched; more are dropped, except for answers.
@@ -418,7 +417,7 @@ impl Piped {
 
 /// Writes lines to the process until its session ends.
 async fn write(
-    mut stdin: ChildStdin,
+    mut stdin: Stdin,
     mut lines: mpsc::UnboundedReceiver<String>,
     closing: CancellationToken,
 ) {
