@@ -1,4 +1,4 @@
-//! What stood in the way of a run or a verdict, and the tries that it cost.
+//! Problems that stand in the way of a run or a verdict, and the tries that they cost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -189,7 +189,7 @@ impl Comparison<'_> {
         .unwrap_or(open)
     }
 
-    /// A trajectory, judged by what its scenario expects by now.
+    /// A trajectory, judged by what its scenario expects today.
     fn expected(
         &self,
         file: &Path,
