@@ -8,18 +8,13 @@ use serde_json::Value;
 use crate::model::{Object, Place};
 use crate::scenario_file::agent::model::{ApiWord, PriceSection, TemperatureSection, check_body};
 use crate::scenario_file::agent::{ModelAgent, ModelApi, Temperature};
-use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
-use crate::scenario_file::decode::template::{Given, Template};
-use crate::scenario_file::decode::values::{Count, Timeout, Word};
 use crate::scenario_file::decode::{
-    At, Decode, Field, NO_HINT, Named, Plain, choice, section, shapes,
+    At, Count, Decode, Field, Given, NO_HINT, Named, Plain, Template, Timeout, Unnamed, Variant,
+    Word, choice, kinds, section, shapes,
 };
 use crate::scenario_file::evaluators::LlmJudge;
 use crate::scenario_file::evaluators::llm_judge::StandardKeys;
-use crate::scenario_file::yaml::finding::{Finding, quoted};
-use crate::scenario_file::yaml::node::Node;
-use crate::scenario_file::yaml::parse::parse_some;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Finding, Findings, Mark, Node, parse_some, quoted};
 
 /// Which model judges runs.
 pub(super) type JudgeSection = Variant<JudgeKeys, JudgeKind>;

@@ -7,13 +7,10 @@ use jiff::civil::Date;
 use schemars::json_schema;
 use serde_json::Value;
 
-use crate::scenario_file::decode::values::{Fraction, Times, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, choice, held, schema, section, wrong_kind,
+    At, Decode, Fraction, NO_HINT, Times, Word, choice, held, schema, section, wrong_kind,
 };
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Content, Findings, Node, quoted};
 
 /// What a scenario is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -68,4 +68,4 @@ pub use scenario::hash::{Fingerprints, agent_hash, agent_parts, scenario_hash};
 pub use scenario::needs::may_need;
 pub use suites::{FOLDER as SUITES, suite};
 pub use whole::{SaidBy, Scenario, Timeouts};
-pub use yaml::finding::{Finding, Severity, sort};
+pub use yaml::{Finding, Severity, sort};

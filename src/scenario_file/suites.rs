@@ -8,17 +8,14 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::model::{Place, Trouble};
-use crate::scenario_file::decode::values::{Amount, Count, Fraction, Timeout, Wait, Word};
 use crate::scenario_file::decode::{
-    At, Decode, Field, NO_HINT, Named, Plain as _, choose, held, schema, section,
+    Amount, At, Count, Decode, Field, Fraction, NO_HINT, Named, Plain as _, Timeout, Wait, Word,
+    choose, held, schema, section,
 };
 use crate::scenario_file::file::document::{given, given_or_default};
 use crate::scenario_file::servers::Hook;
 use crate::scenario_file::servers::hook::HookSection;
-use crate::scenario_file::yaml::finding::{Finding, quoted};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::parse::parse;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Finding, Findings, Mark, Node, parse, quoted};
 
 section! {
     /// A suite: which scenarios run together, in what order, what is run around them, and what all of them must come to.

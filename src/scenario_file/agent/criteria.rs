@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::section::Agent;
-use crate::scenario_file::decode::values::{Count, Positive, Timeout, Times, Word};
-use crate::scenario_file::decode::{At, Decode, one_key, section, wrong_kind};
+use crate::scenario_file::decode::{
+    At, Count, Decode, Positive, Timeout, Times, Word, one_key, section, wrong_kind,
+};
 use crate::scenario_file::evaluators::EvaluatorSection;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 /// Something that must hold for a run to pass.
 #[derive(Debug, Clone, schemars::JsonSchema)]

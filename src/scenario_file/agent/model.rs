@@ -9,13 +9,11 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::usage::Price;
-use crate::scenario_file::decode::template::{Given, Template};
-use crate::scenario_file::decode::values::{Amount, Count, Timeout, Word, number};
 use crate::scenario_file::decode::{
-    At, Decode, Field, NO_HINT, Named, Plain, choice, choose, held, only_entry, schema, section,
+    Amount, At, Count, Decode, Field, Given, NO_HINT, Named, Plain, Template, Timeout, Word,
+    choice, choose, held, number, only_entry, schema, section,
 };
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 choice! {
     /// Which of OpenAI's APIs is spoken: `chat` (Chat Completions, which other servers speak, too) or `responses`.

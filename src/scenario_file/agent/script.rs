@@ -3,12 +3,10 @@
 use std::ops::{Deref, Range};
 
 use crate::model::{Object, Reference};
-use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Decode, Plain, schema, section};
+use crate::scenario_file::decode::{At, Decode, Plain, Word, schema, section};
 use crate::scenario_file::servers::ready::{ExpectSection, UntilSection};
 use crate::scenario_file::servers::{Expected, Until};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 section! {
     /// One call of a script.

@@ -13,16 +13,12 @@ use super::model::{
 use super::script::{CallSection, ScriptedCall};
 use crate::model::usage::Price;
 use crate::model::{BindingRule, Source};
-use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::plain::any_text;
-use crate::scenario_file::decode::template::{self, CommandLine, Given, Template};
-use crate::scenario_file::decode::values::{Count, Timeout, Word};
+use crate::scenario_file::decode::template;
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, Plain, choice, held, schema, section, shapes,
+    At, CommandLine, Count, Decode, Given, NO_HINT, Named, Nothing, Plain, Template, Timeout,
+    Unnamed, Variant, Word, any_text, choice, held, kinds, schema, section, shapes,
 };
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::Node;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, Node, quoted};
 
 /// Who asks.
 pub(in crate::scenario_file) type AgentSection = Variant<AgentKeys, AgentKind>;

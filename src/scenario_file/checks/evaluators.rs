@@ -10,8 +10,7 @@ use crate::scenario_file::evaluators::{
 };
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::servers::{Mount, ONLY_CONTAINER, Server, UNSEEN, place_in_memory};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, quoted};
 use crate::text::nearest::did_you_mean;
 
 impl Document {

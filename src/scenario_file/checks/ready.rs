@@ -3,14 +3,12 @@
 use serde_json::Value;
 
 use crate::model::rules::Rules;
-use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Plain as _};
+use crate::scenario_file::decode::{At, Plain as _, Word};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::mock::DeclaredServer;
 use crate::scenario_file::servers::ready::{ReadyCallSection, ReadySection};
 use crate::scenario_file::servers::{Server, Transport};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Findings, quoted};
 use crate::text::nearest::did_you_mean;
 
 /// What must be known of the rest of a scenario to judge one of its `ready` sections.

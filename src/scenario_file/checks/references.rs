@@ -1,11 +1,10 @@
 //! A check that each `${…}` is provided where it stands, and each `{{calls.…}}` before.
 
 use crate::scenario_file::agent::section::AgentKind;
-use crate::scenario_file::decode::Decode;
-use crate::scenario_file::decode::template::{self, CONFIG_FILE, SOURCE_DIR, UPSTREAM};
+use crate::scenario_file::decode::template;
+use crate::scenario_file::decode::{CONFIG_FILE, Decode, SOURCE_DIR, UPSTREAM};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, quoted};
 use crate::text::nearest::did_you_mean;
 
 impl Document {

@@ -8,8 +8,7 @@ use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::servers::server::ServerKind;
 use crate::scenario_file::servers::{Server, Transport};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, quoted};
 use crate::text::nearest::{did_you_mean, nearest};
 
 impl Document {

@@ -4,15 +4,13 @@ use std::collections::HashSet;
 
 use super::references::texts;
 use crate::scenario_file::agent::criteria::{CriterionSection, UpstreamCalledSection};
-use crate::scenario_file::decode::template::{self, UPSTREAM};
-use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, NO_HINT};
+use crate::scenario_file::decode::template;
+use crate::scenario_file::decode::{At, NO_HINT, UPSTREAM, Word};
 use crate::scenario_file::expand::filling::{misspelt_references, upstream_references};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::load::config::ConfigFile;
 use crate::scenario_file::servers::{Server, Transport};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, quoted};
 use crate::text::nearest::did_you_mean;
 
 impl Document {

@@ -9,8 +9,7 @@ use serde_json::Value;
 use super::plain::{Place, Plain};
 use super::section::{Decode, wrong_kind};
 use super::served::Served;
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Entry, Findings, Mark, Node};
 
 /// A value with its place.
 #[derive(Debug, Clone)]

@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::section::{Decode, Fields, Section, read_section, section, unknown};
 use super::words::choose;
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Entry, Findings, Mark, Node};
 
 /// A section of several kinds: the keys that every kind has, and those of its own.
 #[derive(Debug, Clone)]
@@ -107,8 +106,8 @@ macro_rules! kinds {
 
             fn check(
                 &self,
-                at: $crate::scenario_file::yaml::source::Mark,
-                findings: &mut $crate::scenario_file::yaml::source::Findings,
+                at: $crate::scenario_file::yaml::Mark,
+                findings: &mut $crate::scenario_file::yaml::Findings,
             ) {
                 use $crate::scenario_file::decode::section::Section;
                 match self {
@@ -118,7 +117,7 @@ macro_rules! kinds {
 
             fn templates<'a>(
                 &'a self,
-                visit: &mut dyn FnMut($crate::scenario_file::yaml::source::Mark, &'a str),
+                visit: &mut dyn FnMut($crate::scenario_file::yaml::Mark, &'a str),
             ) {
                 use $crate::scenario_file::decode::section::Decode;
                 match self {

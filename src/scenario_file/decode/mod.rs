@@ -18,8 +18,18 @@ pub(super) mod values;
 pub(super) mod words;
 
 pub(in crate::scenario_file) use self::holders::{At, Field, Named};
-pub(in crate::scenario_file) use self::plain::Plain;
-pub(in crate::scenario_file) use self::section::{Decode, NO_HINT, section, wrong_kind};
-pub(in crate::scenario_file) use self::served::Served;
-pub(in crate::scenario_file) use self::values::{held, schema};
+pub(in crate::scenario_file) use self::kinds::{Nothing, Unnamed, Variant, drop_foreign, kinds};
+pub(in crate::scenario_file) use self::plain::{Place, Plain, Templates, any_text};
+pub(in crate::scenario_file) use self::section::{
+    Decode, NO_HINT, Section, check_keys, section, wrong_kind,
+};
+pub(in crate::scenario_file) use self::served::{Served, object};
+pub(in crate::scenario_file) use self::template::{
+    CONFIG_FILE, CommandLine, Given, PORT, Part, RedactSection, SOURCE_DIR, Template, UPSTREAM,
+    literal, mentions, parts, upstream_url_name,
+};
+pub(in crate::scenario_file) use self::values::{
+    Amount, Count, Fraction, Once, OnlyTrue, PathText, Pattern, Port, Positive, Size, Status,
+    Timeout, Times, Wait, Weight, Word, held, number, schema,
+};
 pub(in crate::scenario_file) use self::words::{choice, choose, one_key, only_entry, shapes};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::Findings;
 
 /// A value of a file that becomes one of type `T`.
 pub(in crate::scenario_file) trait Plain<T> {

@@ -2,9 +2,7 @@
 
 use schemars::{Schema, SchemaGenerator};
 
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Entry, Findings, Mark, Node, quoted};
 use crate::text::nearest::did_you_mean;
 
 pub(in crate::scenario_file) const NO_HINT: Option<&str> = None;
@@ -162,7 +160,7 @@ macro_rules! section {
         }
 
         impl $crate::scenario_file::decode::plain::Plain<$plain> for $name {
-            fn plain(&self, findings: &$crate::scenario_file::yaml::source::Findings) -> $plain {
+            fn plain(&self, findings: &$crate::scenario_file::yaml::Findings) -> $plain {
                 $plain {
                     $($( $field: $crate::scenario_file::decode::section::plain_value!(
                         $used, &self.$field, findings $(, $default)?
@@ -228,7 +226,7 @@ macro_rules! section {
 
             fn read(
                 fields: &$crate::scenario_file::decode::section::Fields<'_>,
-                findings: &mut $crate::scenario_file::yaml::source::Findings,
+                findings: &mut $crate::scenario_file::yaml::Findings,
             ) -> Option<Self> {
                 let _ = (fields, &findings);
                 $( let $field = fields.read(
@@ -240,8 +238,8 @@ macro_rules! section {
 
             fn check(
                 &self,
-                at: $crate::scenario_file::yaml::source::Mark,
-                findings: &mut $crate::scenario_file::yaml::source::Findings,
+                at: $crate::scenario_file::yaml::Mark,
+                findings: &mut $crate::scenario_file::yaml::Findings,
             ) {
                 let _ = (at, &findings);
                 $( $check(self, at, findings); )?
@@ -254,15 +252,15 @@ macro_rules! section {
 
         impl $crate::scenario_file::decode::section::Decode for $name {
             fn decode(
-                node: &$crate::scenario_file::yaml::node::Node,
-                findings: &mut $crate::scenario_file::yaml::source::Findings,
+                node: &$crate::scenario_file::yaml::Node,
+                findings: &mut $crate::scenario_file::yaml::Findings,
             ) -> Option<Self> {
                 $crate::scenario_file::decode::section::read_section(node, findings)
             }
 
             fn templates<'a>(
                 &'a self,
-                visit: &mut dyn FnMut($crate::scenario_file::yaml::source::Mark, &'a str),
+                visit: &mut dyn FnMut($crate::scenario_file::yaml::Mark, &'a str),
             ) {
                 let _ = &visit;
                 $( $crate::scenario_file::decode::section::Decode::templates(&self.$field, visit); )*

@@ -11,9 +11,7 @@ use crate::scenario_file::decode::plain::{Place, Plain};
 use crate::scenario_file::decode::section::{Decode, NO_HINT, section, wrong_kind};
 use crate::scenario_file::decode::values::{SecretPattern, Word};
 use crate::scenario_file::decode::words::shapes;
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node, quoted};
 
 /// The name that stands for the address of the scenario's container, without a path: `http://127.0.0.1:49153`.
 const CONTAINER_URL: &str = "docker.url";

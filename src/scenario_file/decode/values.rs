@@ -10,9 +10,7 @@ use super::section::{Decode, NO_HINT, wrong_kind};
 use super::served::Served;
 use crate::model::json_path::JsonPath;
 use crate::model::{Object, RedactionPattern};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Content, Findings, Node, quoted};
 
 impl Decode for String {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
@@ -419,7 +417,7 @@ same!(bool, i64, String, Value, Object);
 macro_rules! held {
     ($($type:ident as $value:ty),+ $(,)?) => { $(
         impl $crate::scenario_file::decode::plain::Plain<$value> for $type {
-            fn plain(&self, _: &$crate::scenario_file::yaml::source::Findings) -> $value {
+            fn plain(&self, _: &$crate::scenario_file::yaml::Findings) -> $value {
                 self.0.clone()
             }
         }

@@ -1,9 +1,7 @@
 //! Words of which a key holds one, and maps that hold one key of several.
 
 use super::section::{NO_HINT, unknown, wrong_kind};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Content, Entry, Findings, Node, quoted};
 use crate::text::nearest::did_you_mean;
 
 /// Declares the words a key may hold, each standing for a value of a type of the model.
@@ -18,8 +16,8 @@ macro_rules! choice {
 
         impl $crate::scenario_file::decode::section::Decode for $name {
             fn decode(
-                node: &$crate::scenario_file::yaml::node::Node,
-                findings: &mut $crate::scenario_file::yaml::source::Findings,
+                node: &$crate::scenario_file::yaml::Node,
+                findings: &mut $crate::scenario_file::yaml::Findings,
             ) -> Option<Self> {
                 let word = $crate::scenario_file::decode::words::choose(node, &[$($word),+], findings)?;
                 match word {
@@ -30,7 +28,7 @@ macro_rules! choice {
         }
 
         impl $crate::scenario_file::decode::plain::Plain<$model> for $name {
-            fn plain(&self, _: &$crate::scenario_file::yaml::source::Findings) -> $model {
+            fn plain(&self, _: &$crate::scenario_file::yaml::Findings) -> $model {
                 self.0
             }
         }
@@ -62,8 +60,8 @@ macro_rules! one_key {
 
         impl $crate::scenario_file::decode::section::Decode for $name {
             fn decode(
-                node: &$crate::scenario_file::yaml::node::Node,
-                findings: &mut $crate::scenario_file::yaml::source::Findings,
+                node: &$crate::scenario_file::yaml::Node,
+                findings: &mut $crate::scenario_file::yaml::Findings,
             ) -> Option<Self> {
                 let keys = [$($key),+];
                 let (key, value) =
@@ -96,11 +94,11 @@ macro_rules! shapes {
 
         impl $crate::scenario_file::decode::section::Decode for $name {
             fn decode(
-                node: &$crate::scenario_file::yaml::node::Node,
-                findings: &mut $crate::scenario_file::yaml::source::Findings,
+                node: &$crate::scenario_file::yaml::Node,
+                findings: &mut $crate::scenario_file::yaml::Findings,
             ) -> Option<Self> {
                 match &node.content {
-                    $( $crate::scenario_file::yaml::node::Content::$shape(_) => {
+                    $( $crate::scenario_file::yaml::Content::$shape(_) => {
                         $crate::scenario_file::decode::section::Decode::decode(node, findings).map(Self::$holds)
                     } )+
                     _ => {
@@ -113,7 +111,7 @@ macro_rules! shapes {
 
             fn templates<'a>(
                 &'a self,
-                visit: &mut dyn FnMut($crate::scenario_file::yaml::source::Mark, &'a str),
+                visit: &mut dyn FnMut($crate::scenario_file::yaml::Mark, &'a str),
             ) {
                 match self {
                     $( Self::$holds(it) => $crate::scenario_file::decode::section::Decode::templates(it, visit), )+

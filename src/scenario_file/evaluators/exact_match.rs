@@ -5,10 +5,9 @@ use serde_json::Value;
 use super::compared::{AnswerOf, value};
 use super::text::answer_of;
 use crate::model::json_path::JsonPath;
-use crate::scenario_file::decode::values::{Count, PathText, Word};
-use crate::scenario_file::decode::{At, NO_HINT, choice, section};
+use crate::scenario_file::decode::{At, Count, NO_HINT, PathText, Word, choice, section};
 use crate::scenario_file::servers::ready::Wanted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark};
 
 choice! {
     /// What a value is compared with: `true` for an answer.

@@ -7,11 +7,8 @@ use serde_json::Value;
 use super::schema::SchemaValue;
 use super::text::{TextMatch, only_one, way};
 use crate::model::ShownText;
-use crate::scenario_file::decode::template::literal;
-use crate::scenario_file::decode::values::{Pattern, Word};
-use crate::scenario_file::decode::{At, section};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{At, Pattern, Word, literal, section};
+use crate::scenario_file::yaml::{Findings, Mark, quoted};
 
 section! {
     /// A file after the run. It is checked while servers that outlive a run are still up, and before the commands under `after` are run.

@@ -2,14 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::scenario_file::decode::values::{Count, Fraction, Positive, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, schema, section, shapes, wrong_kind,
+    At, Count, Decode, Fraction, NO_HINT, Named, Positive, Word, schema, section, shapes,
+    wrong_kind,
 };
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::parse::parse;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node, parse, quoted};
 
 /// The most votes: whoever wants more has a question that nobody can answer.
 const MOST_VOTES: u32 = 25;

@@ -3,11 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::json_schema;
-use crate::scenario_file::decode::section::wrong_kind;
-use crate::scenario_file::decode::{Decode, NO_HINT, schema};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::decode::{Decode, NO_HINT, schema, wrong_kind};
+use crate::scenario_file::yaml::{Content, Findings, Node, quoted};
 
 /// The largest file of a schema, in bytes.
 const MAX_SCHEMA: u64 = 4 * 1024 * 1024;

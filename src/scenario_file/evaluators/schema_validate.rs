@@ -6,9 +6,8 @@ use super::compared::AnswerOf;
 use super::file::{FilePlace, place};
 use super::schema::SchemaValue;
 use super::text::answer_of;
-use crate::scenario_file::decode::values::{Count, Word};
-use crate::scenario_file::decode::{At, NO_HINT, choice, section};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{At, Count, NO_HINT, Word, choice, section};
+use crate::scenario_file::yaml::{Findings, Mark};
 
 /// What is validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

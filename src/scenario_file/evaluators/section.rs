@@ -10,11 +10,11 @@ use super::text::TextKeys;
 use super::tool_calls::ToolCallsKeys;
 use super::within::{TraceKeys, WithinKeys};
 use crate::model::Role;
-use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
-use crate::scenario_file::decode::values::{Weight, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Plain, choice, section};
+use crate::scenario_file::decode::{
+    At, NO_HINT, Plain, Unnamed, Variant, Weight, Word, choice, kinds, section,
+};
 use crate::scenario_file::servers::hook::HookFields;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark};
 
 /// One check on a run.
 pub(in crate::scenario_file) type EvaluatorSection = Variant<EvaluatorKeys, EvaluatorType>;

@@ -7,13 +7,11 @@ use serde_json::{Number, Value};
 
 use super::compared;
 use crate::model::{Object, ShownText};
-use crate::scenario_file::decode::section::wrong_kind;
-use crate::scenario_file::decode::template::Template;
-use crate::scenario_file::decode::values::{Timeout, Times, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, schema, section};
+use crate::scenario_file::decode::{
+    At, Decode, NO_HINT, Template, Timeout, Times, Word, schema, section, wrong_kind,
+};
 use crate::scenario_file::servers::ready::Wanted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 use crate::sql::{self, Database};
 
 /// How long a query may take unless that is said.

@@ -3,9 +3,8 @@
 use super::compared;
 use super::compared::AnswerOf;
 use crate::model::ShownText;
-use crate::scenario_file::decode::values::{Count, Pattern, Times, Word};
-use crate::scenario_file::decode::{At, choice, section};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{At, Count, Pattern, Times, Word, choice, section};
+use crate::scenario_file::yaml::{Findings, Mark};
 
 choice! {
     /// What a text is looked for in.

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::schema::SchemaValue;
 use crate::model::json_path::JsonPath;
 use crate::model::{Object, ShownText};
-use crate::scenario_file::decode::values::{PathText, Pattern, Times, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Plain as _, choice, section, shapes};
+use crate::scenario_file::decode::{
+    At, NO_HINT, PathText, Pattern, Plain as _, Times, Word, choice, section, shapes,
+};
 use crate::scenario_file::servers::ready::Wanted;
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, quoted};
 
 /// How arguments are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use crate::scenario_file::decode::values::{Amount, Timeout, Times, Word};
-use crate::scenario_file::decode::{At, section};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{Amount, At, Timeout, Times, Word, section};
+use crate::scenario_file::yaml::{Findings, Mark};
 
 section! {
     /// Nothing goes wrong on the way: no call fails, none breaks the protocol, and no answer that is marked as fine says that it is an error. Calls that are expected to fail (`is_error`) may.

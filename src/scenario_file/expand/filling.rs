@@ -11,10 +11,9 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::scenario_file::agent::{CommandAgent, MODEL};
-use crate::scenario_file::decode::plain::{Place, Templates};
-use crate::scenario_file::decode::template::{Part, parts, upstream_url_name};
+use crate::scenario_file::decode::{Part, Place, Templates, parts, upstream_url_name};
 use crate::scenario_file::servers::Server;
-use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::quoted;
 use crate::text::nearest::nearest;
 
 /// What the environment does not give, of all servers together.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::scenario_file::decode::plain::{Place, Templates};
+use crate::scenario_file::decode::{Place, Templates};
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, SqlQuestion};
 use crate::scenario_file::servers::{Server, Transport};
 

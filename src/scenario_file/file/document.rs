@@ -9,11 +9,9 @@ use crate::model::Object;
 use crate::scenario_file::agent::criteria::{CriterionSection, LimitsSection};
 use crate::scenario_file::agent::script::ExpectedCalls;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection};
-use crate::scenario_file::decode::kinds::drop_foreign;
-use crate::scenario_file::decode::template::{CONFIG_FILE, RedactSection, Template, mentions};
-use crate::scenario_file::decode::values::{Count, Fraction, Timeout, Word};
 use crate::scenario_file::decode::{
-    At, Decode, Field, Named, Plain, held, schema, section, shapes, wrong_kind,
+    At, CONFIG_FILE, Count, Decode, Field, Fraction, Named, Plain, RedactSection, Template,
+    Timeout, Word, drop_foreign, held, mentions, schema, section, shapes, wrong_kind,
 };
 use crate::scenario_file::evaluators::EvaluatorSection;
 use crate::scenario_file::judge::{JudgeKind, JudgeSection};
@@ -28,9 +26,7 @@ use crate::scenario_file::servers::ready::ReadySection;
 use crate::scenario_file::servers::server::{ServerKind, ServerSection};
 use crate::scenario_file::servers::source::SourceSection;
 use crate::scenario_file::servers::upstream::{UpstreamKind, UpstreamSection};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Content, Findings, Node, quoted};
 
 section! {
     /// A scenario: what a user wants from MCP servers, who asks, what is expected, and how it is scored.

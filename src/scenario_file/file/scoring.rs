@@ -10,14 +10,11 @@ use crate::model::rules::{
     ArgumentMatch, ArgumentRule, ErrorSign, ErrorSigns, Gate, Match, Preset, ReadRule, Responses,
     Rules, Slower, Tokens,
 };
-use crate::scenario_file::decode::values::{Count, Fraction, Once, Pattern, Positive, Wait, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, Plain, choice, choose, held, one_key, only_entry, schema, section,
-    shapes, wrong_kind,
+    At, Count, Decode, Fraction, NO_HINT, Named, Once, Pattern, Plain, Positive, Wait, Word,
+    choice, choose, held, one_key, only_entry, schema, section, shapes, wrong_kind,
 };
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node, quoted};
 
 choice! {
     /// Which family of formulas to use: `standard`, or `classic` for those of the original tool.

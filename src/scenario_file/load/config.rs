@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::find::ROOT;
 use crate::input;
-use crate::scenario_file::decode::At;
-use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::decode::{At, Word};
 use crate::scenario_file::servers::Server;
 use crate::scenario_file::servers::client_config::{
     ClientConfigError, ClientServers, client_config, client_servers,
 };
-use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Finding, Findings, Severity, quoted};
 
 /// The largest file in which something is filled in, in bytes.
 const MAX_FILLED: u64 = 8 * 1024 * 1024;

@@ -1,7 +1,6 @@
 //! Scenarios of the original tool in which a second model played the user: they are written otherwise here.
 
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Content, Entry, Findings, Node};
 
 /// Their keys, and what stands for them here.
 const KEYS: [(&str, &str); 5] = [

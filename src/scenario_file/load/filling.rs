@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::{Flaw, NoReference, Reference, SecretVariable};
 use crate::scenario_file::decode::NO_HINT;
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark, ROW};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node, ROW, quoted};
 use crate::text::nearest::did_you_mean;
 
 /// How much text variables may add to one document, in bytes.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::scenario_file::suites::FOLDER as SUITES;
-use crate::scenario_file::yaml::finding::{Finding, Severity};
+use crate::scenario_file::yaml::{Finding, Severity};
 
 /// The folder that scenario ids start from, when a file lies beneath one of this name.
 pub(super) const ROOT: &str = "scenarios";
@@ -81,7 +81,7 @@ pub fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Finding>) {
         }
     }
     search.refuse_equal_ids();
-    crate::scenario_file::yaml::finding::sort(&mut search.findings);
+    crate::scenario_file::yaml::sort(&mut search.findings);
     (search.found, search.findings)
 }
 

@@ -12,7 +12,7 @@ use super::find::absolute;
 use super::rebase::relative;
 use crate::model::Object;
 use crate::scenario_file::servers::{HttpStyle, Server, Transport};
-use crate::scenario_file::yaml::node::{self, Scalar};
+use crate::scenario_file::yaml::{Scalar, plain_scalar};
 use crate::text;
 
 /// How deep arguments may be nested that somebody is to read and change.
@@ -301,7 +301,7 @@ fn word(text: &str) -> String {
     let mut start = text.trim_start_matches(['-', '.', '/']).chars();
     let is_text = start.next().is_some_and(|it| it.is_ascii_alphabetic())
         && text.chars().all(is_plain)
-        && node::plain(text) == Ok(Scalar::Text(text.to_owned()));
+        && plain_scalar(text) == Ok(Scalar::Text(text.to_owned()));
     // What other readers of YAML take for a truth value, and what begins a document.
     let lower = text.to_ascii_lowercase();
     let is_special =

@@ -12,15 +12,13 @@ use super::find::{DEFAULTS, Found, absolute, find, may_be_of_others};
 use super::variables;
 use super::would_read::{WouldRead, would_read};
 use crate::scenario_file::Scenario;
-use crate::scenario_file::decode::Decode;
-use crate::scenario_file::decode::section::Section;
+use crate::scenario_file::decode::{Decode, Section};
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
 use crate::scenario_file::measured::{self, Kind};
 use crate::scenario_file::mock::server;
-use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::parse::{parse, parse_some};
-use crate::scenario_file::yaml::source::{FilledRow, Findings, Mark};
+use crate::scenario_file::yaml::{
+    Content, FilledRow, Finding, Findings, Mark, Node, Severity, parse, parse_some, quoted,
+};
 use crate::text::nearest::did_you_mean;
 
 /// What the caller knows beside the files.

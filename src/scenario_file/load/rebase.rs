@@ -4,8 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::find::absolute;
 use crate::scenario_file::servers::docker::source_of;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{Content, Findings, Node};
 
 /// Paths that start at the file that names them, as [`Node::visit_path`] reads them.
 const PATHS: [&str; 9] = [

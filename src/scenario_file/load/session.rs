@@ -9,8 +9,7 @@ use super::loader::{Loader, Options};
 use super::rebase::{rebase, relative};
 use crate::model::Object;
 use crate::model::texts;
-use crate::scenario_file::yaml::finding::{Finding, Severity};
-use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::{Finding, Node, Severity};
 
 /// What was done in a session.
 #[derive(Debug, Clone, Default)]

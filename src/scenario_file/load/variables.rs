@@ -8,10 +8,10 @@ use super::find::absolute;
 use crate::model::SecretVariable;
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::expand::filling::expand;
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{self, Content, Entry, Node, Scalar};
-use crate::scenario_file::yaml::parse;
-use crate::scenario_file::yaml::source::{Findings, Mark, ROW};
+use crate::scenario_file::yaml::{
+    Content, Entry, Findings, Mark, Node, ROW, Scalar, is_rounded, plain_scalar, quoted,
+    refuse_rounded,
+};
 use crate::text::nearest::did_you_mean;
 
 /// Where variables are filled in, and whether a text that is nothing but one takes the type of its value.
@@ -85,7 +85,7 @@ pub(in crate::scenario_file) fn fill(
                 };
             }
             if given.is_none() {
-                parse::refuse(leaf, findings);
+                refuse_rounded(leaf, findings);
             }
             if matches!(leaf.content, Content::Null) {
                 let message = format!("the variable {} has no value", quoted(&entry.key));
@@ -214,8 +214,8 @@ impl Secrets {
 
 /// A value from the command line, of the type of the value it replaces where it can be read so without losing digits.
 fn like(text: &str, replaced: &Content) -> Content {
-    match (replaced, node::plain(text)) {
-        (Content::Number(_), Ok(Scalar::Number(value))) if !parse::is_rounded(text, &value) => {
+    match (replaced, plain_scalar(text)) {
+        (Content::Number(_), Ok(Scalar::Number(value))) if !is_rounded(text, &value) => {
             Content::Number(value)
         }
         (Content::Bool(_), Ok(Scalar::Bool(value))) => Content::Bool(value),

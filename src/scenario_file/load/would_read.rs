@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use crate::model::placeholder;
-use crate::scenario_file::decode::template::{Part, parts};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{Part, parts};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 /// A text by which a scenario would have such a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

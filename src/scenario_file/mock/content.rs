@@ -6,12 +6,10 @@ use serde_json::{Value, json};
 
 use super::reply::AnswerBlock;
 use crate::model::Object;
-use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
-use crate::scenario_file::decode::values::{Fraction, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Served, choice, schema, section};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::Node;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{
+    At, Decode, Fraction, NO_HINT, Served, Unnamed, Variant, Word, choice, kinds, schema, section,
+};
+use crate::scenario_file::yaml::{Findings, Mark, Node, quoted};
 
 /// One content block of a result.
 pub(in crate::scenario_file) type BlockSection = Variant<BlockKeys, BlockKind>;

@@ -8,12 +8,10 @@ use super::reply::ArgumentCondition;
 use super::responses::Condition;
 use crate::model::Object;
 use crate::model::usage::Usage;
-use crate::scenario_file::decode::values::{Count, Positive, Wait, Word};
 use crate::scenario_file::decode::{
-    At, Decode, Named, Plain, choice, held, schema, section, shapes,
+    At, Count, Decode, Named, Plain, Positive, Wait, Word, choice, held, schema, section, shapes,
 };
-use crate::scenario_file::yaml::node::Node;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, Node};
 
 choice! {
     /// Why the model stops: it is done (which it also is when it wants its calls to be made), its answer has grown too long, it refuses, or

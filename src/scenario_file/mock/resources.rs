@@ -8,9 +8,10 @@ use super::declared::{
 };
 use super::reply::AnswerBlock;
 use crate::model::Object;
-use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, NO_HINT, Named, Plain, Served, choice, section, shapes};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{
+    At, NO_HINT, Named, Plain, Served, Word, choice, section, shapes,
+};
+use crate::scenario_file::yaml::{Findings, Mark};
 
 section! {
     /// A resource.

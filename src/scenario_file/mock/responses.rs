@@ -10,13 +10,11 @@ use super::reference::Reference;
 use super::reply::{AnswerBlock, ArgumentCondition, Fault, MockReply, Step};
 use super::steps::{FaultSection, StepSection};
 use crate::model::Object;
-use crate::scenario_file::decode::values::{Count, OnlyTrue, Pattern, Wait};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, Plain, held, one_key, schema, section, shapes,
+    At, Count, Decode, NO_HINT, Named, OnlyTrue, Pattern, Plain, Wait, held, one_key, schema,
+    section, shapes,
 };
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node, quoted};
 
 section! {
     /// One prepared answer. Texts may hold `{{args.NAME}}`, an argument of the call.

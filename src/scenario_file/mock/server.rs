@@ -11,11 +11,10 @@ use super::resources::{PromptSection, ResourceSection, TemplateSection};
 use super::responses::{MockResponse, ResponseSection};
 use crate::model::Object;
 use crate::model::placeholder::Alike;
-use crate::scenario_file::decode::values::{Count, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Named, Plain, Served, choice, section};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::Node;
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::decode::{
+    At, Count, NO_HINT, Named, Plain, Served, Word, choice, section,
+};
+use crate::scenario_file::yaml::{Findings, Node, quoted};
 use crate::text::nearest::did_you_mean;
 
 /// The keys whose lists tell that a file declares a single server at its top.

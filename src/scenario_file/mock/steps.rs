@@ -8,14 +8,11 @@ use serde_json::{Value, json};
 use super::reply::{Fault, Step};
 use super::resources::MessageSection;
 use crate::model::Object;
-use crate::scenario_file::decode::served::object;
-use crate::scenario_file::decode::values::{Count, Fraction, OnlyTrue, Wait, Word};
 use crate::scenario_file::decode::{
-    Decode, NO_HINT, Named, Plain, Served, choice, choose, one_key, only_entry, schema, section,
-    shapes,
+    Count, Decode, Fraction, NO_HINT, Named, OnlyTrue, Plain, Served, Wait, Word, choice, choose,
+    object, one_key, only_entry, schema, section, shapes,
 };
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 one_key! {
     /// Something the server does before it answers.

@@ -7,15 +7,14 @@ use super::hash::scenario_hash;
 use crate::model::{Labels, Place, Places, Redaction};
 use crate::scenario_file::agent::section::{AgentKind, AgentSection, replaying};
 use crate::scenario_file::agent::{Agent, ModelAgent, ModelApi, Replaying, ScriptedCall};
-use crate::scenario_file::decode::values::Timeout;
-use crate::scenario_file::decode::{Decode as _, Field, NO_HINT, Plain as _};
+use crate::scenario_file::decode::{Decode as _, Field, NO_HINT, Plain as _, Timeout};
 use crate::scenario_file::file::document::{Document, given, given_or_default, is_wrong};
 use crate::scenario_file::load::config::{ConfigFile, Usual};
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::measured::Kind;
 use crate::scenario_file::servers::Server;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark};
 use crate::scenario_file::{SaidBy, Scenario, Timeouts};
 
 impl Document {

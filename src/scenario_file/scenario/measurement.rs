@@ -4,16 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::scenario_file::decode::values::{Fraction, Word};
-use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, Plain as _};
+use crate::scenario_file::decode::{At, Decode, Field, Fraction, NO_HINT, Plain as _, Word};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::measured::{
     Allowance, AllowedLoss, AllowedSection, Demands, FPR_CEILING, GatesSection, Kind, Measurement,
     RECALL_FLOOR, Retrieval, SEARCHES, SearchGates, SearchValue, Security,
 };
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::parse::parse;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, parse, quoted};
 use crate::text::nearest::did_you_mean;
 
 /// How often queries may be asked.

@@ -9,11 +9,9 @@ use regex::Regex;
 
 use super::server::{HttpStyle, Server, Start, Transport, command_from};
 use crate::scenario_file::decode::{template, wrong_kind};
-use crate::scenario_file::yaml::client_files::{parse_toml, without_comments};
-use crate::scenario_file::yaml::finding::{Finding, quoted};
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::parse::parse;
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::{
+    Content, Entry, Finding, Findings, Node, parse, parse_toml, quoted, without_comments,
+};
 use crate::text::dotenv;
 use crate::text::nearest::did_you_mean;
 

@@ -7,14 +7,11 @@ use schemars::JsonSchema;
 use super::container::{Keep, Mount, MountSource, Reset};
 use super::ready::{Ready, ReadySection};
 use super::source::{PREPARE_TIMEOUT, Prepare, check_folder, check_prepare, commands};
-use crate::scenario_file::decode::plain::{Place, Templates};
-use crate::scenario_file::decode::template::{Given, SOURCE_DIR, Template, mentions};
-use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Timeout, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, Plain, choice, section, shapes, wrong_kind,
+    At, Count, Decode, Given, NO_HINT, Named, Place, Plain, Port, Positive, SOURCE_DIR, Size,
+    Template, Templates, Timeout, Word, choice, mentions, section, shapes, wrong_kind,
 };
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 choice! {
     /// When the container is replaced by a fresh one: `scenario` (before every run), `suite` (once for all scenarios with the same container) or `never` (it is left running).

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::scenario_file::decode::template::{CommandLine, Given, Template};
-use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{Named, Plain, section, shapes};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::decode::{
+    CommandLine, Given, Named, Plain, Template, Timeout, Word, section, shapes,
+};
+use crate::scenario_file::yaml::Findings;
 
 shapes! {
     /// A command: the program and its arguments, or a map that says more.

@@ -9,12 +9,11 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::json_path::JsonPath;
 use crate::model::rules::Rules;
-use crate::scenario_file::decode::plain::Place;
-use crate::scenario_file::decode::template::{Given, Template};
-use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, Plain, schema, section, shapes};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{
+    At, Count, Decode, Given, NO_HINT, Named, PathText, Place, Plain, Status, Template, Timeout,
+    Wait, Word, schema, section, shapes,
+};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 section! {
     /// What proves that servers can be asked, before a run begins. All of it must hold at the same time. Servers over HTTP are asked in sessions of their own; a `stdio` or `mock` server is started for each run, so it is asked in the session that the run uses, before the agent begins. What is asked is no part of the trajectory, but the server sees it: it should only read, and answers of a mock that count calls count it, too. Servers made from a recording are ready.

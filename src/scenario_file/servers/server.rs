@@ -6,13 +6,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::ready::{Ready, ReadySection};
-use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::plain::Place;
-use crate::scenario_file::decode::template::{self, Given, PORT, Template};
-use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Named, Plain, section};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::template;
+use crate::scenario_file::decode::{
+    At, Decode, Given, Named, Nothing, PORT, Place, Plain, Template, Timeout, Unnamed, Variant,
+    Word, kinds, section,
+};
+use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
 /// A server the scenario uses.
 pub(in crate::scenario_file) type ServerSection = Variant<ServerKeys, ServerKind>;

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::server::command_from;
-use crate::scenario_file::decode::plain::{Place, Templates};
-use crate::scenario_file::decode::template::{CommandLine, Given, Template};
-use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Named, Plain, section};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{
+    At, CommandLine, Given, NO_HINT, Named, Place, Plain, Template, Templates, Timeout, Word,
+    section,
+};
+use crate::scenario_file::yaml::{Findings, Mark, quoted};
 
 section! {
     /// The system under test.

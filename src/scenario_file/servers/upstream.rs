@@ -1,10 +1,8 @@
 //! The section `upstreams`.
 
 use super::server::{HttpKeys, HttpStyle, Server, StdioKeys, Transport};
-use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
-use crate::scenario_file::decode::values::Timeout;
-use crate::scenario_file::decode::{Plain, section};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::decode::{Nothing, Plain, Timeout, Unnamed, Variant, kinds, section};
+use crate::scenario_file::yaml::{Findings, Mark};
 
 /// A server behind the ones under test.
 pub(in crate::scenario_file) type UpstreamSection = Variant<UpstreamKeys, UpstreamKind>;

@@ -8,8 +8,17 @@
 //!
 //! `serde_yaml` gives numbers their meaning, so that what it writes reads back the same.
 
-pub(super) mod client_files;
-pub(super) mod finding;
-pub(super) mod node;
-pub(super) mod parse;
-pub(super) mod source;
+mod client_files;
+mod finding;
+mod node;
+mod parse;
+mod source;
+
+pub(in crate::scenario_file) use self::client_files::{parse_toml, without_comments};
+pub(in crate::scenario_file) use self::finding::quoted;
+pub use self::finding::{Finding, Severity, sort};
+pub(in crate::scenario_file) use self::node::{Content, Entry, Node, Scalar, plain_scalar};
+pub(in crate::scenario_file) use self::parse::{
+    is_rounded, parse, parse_some, refuse_rounded, refuse_rounded_one,
+};
+pub(in crate::scenario_file) use self::source::{FilledRow, Findings, Mark, ROW};

@@ -221,7 +221,7 @@ pub(in crate::scenario_file) enum Scalar {
 /// Reads an unquoted scalar by the rules of `serde_yaml`, so that what it writes reads back the same.
 ///
 /// `yes`, `on` and numbers with leading zeros are text. An error, in words, for a number that JSON cannot hold.
-pub(in crate::scenario_file) fn plain(text: &str) -> Result<Scalar, &'static str> {
+pub(in crate::scenario_file) fn plain_scalar(text: &str) -> Result<Scalar, &'static str> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
         "true" | "True" | "TRUE" => Scalar::Bool(true),

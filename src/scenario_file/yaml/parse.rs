@@ -320,7 +320,7 @@ impl Builder<'_> {
         if wanted == Some("str") {
             return Content::Text(text.to_owned());
         }
-        let content = match node::plain(text) {
+        let content = match node::plain_scalar(text) {
             Ok(scalar) => {
                 if let Scalar::Number(number) = &scalar
                     && is_rounded(text, number)
@@ -409,19 +409,25 @@ fn weight(node: &Node) -> usize {
 }
 
 /// Says which numbers in a value are not what is written there. The place of a number says too little to repeat what was written.
-pub(in crate::scenario_file) fn refuse(node: &Node, findings: &mut Findings) {
+pub(in crate::scenario_file) fn refuse_rounded(node: &Node, findings: &mut Findings) {
     match &node.content {
         Content::Number(number) if findings.is_rounded(node.at) => {
-            refuse_one(node.at, number, findings);
+            refuse_rounded_one(node.at, number, findings);
         }
-        Content::List(items) => items.iter().for_each(|it| refuse(it, findings)),
-        Content::Map(entries) => (entries.iter()).for_each(|it| refuse(&it.value, findings)),
+        Content::List(items) => items.iter().for_each(|it| refuse_rounded(it, findings)),
+        Content::Map(entries) => {
+            (entries.iter()).for_each(|it| refuse_rounded(&it.value, findings))
+        }
         _ => {}
     }
 }
 
 /// Says that a number is not what is written there.
-pub(in crate::scenario_file) fn refuse_one(at: Mark, number: &Number, findings: &mut Findings) {
+pub(in crate::scenario_file) fn refuse_rounded_one(
+    at: Mark,
+    number: &Number,
+    findings: &mut Findings,
+) {
     let message = format!("has more digits than a number keeps, and would become {number}");
     findings.error(at, message, Some("put it in quotes, which keep them all"));
 }

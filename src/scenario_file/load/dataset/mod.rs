@@ -13,13 +13,11 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::model::Object;
-use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Decode, NO_HINT};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Word};
 use crate::scenario_file::file::document::{DatasetFields, DatasetSection};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::parse::{self, parse};
-use crate::scenario_file::yaml::source::{Findings, Mark, ROW};
+use crate::scenario_file::yaml::{
+    Content, Entry, Findings, Mark, Node, ROW, parse, quoted, refuse_rounded,
+};
 use crate::text::nearest::did_you_mean;
 
 /// The longest id of a row, in bytes: it is the name of a folder.
@@ -53,7 +51,7 @@ pub(in crate::scenario_file) fn take(
 
 fn rows(node: &Node, findings: &mut Findings) -> Option<Vec<Row>> {
     let errors = findings.errors();
-    parse::refuse(node, findings);
+    refuse_rounded(node, findings);
     let (rows, id) = match DatasetSection::decode(node, findings)? {
         DatasetSection::File(file) => (rows_of_file(&file, findings)?, None),
         DatasetSection::Rows(rows) => (rows, None),
@@ -267,7 +265,7 @@ fn rows_of_file(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Objec
 fn of_yaml(source: usize, findings: &mut Findings) -> Option<Vec<At<Object>>> {
     let errors = findings.errors();
     let document = parse(source, findings)?;
-    parse::refuse(&document, findings);
+    refuse_rounded(&document, findings);
     let rows = Vec::decode(&document, findings)?;
     (findings.errors() == errors).then_some(rows)
 }

@@ -7,9 +7,7 @@ use serde_json::{Number, Value};
 use crate::json::{self, JsonError};
 use crate::model::Object;
 use crate::scenario_file::decode::{At, NO_HINT};
-use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::parse::{is_rounded, refuse_one};
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::{Findings, Mark, is_rounded, quoted, refuse_rounded_one};
 use crate::text::plural;
 
 pub(super) fn csv(source: usize, findings: &mut Findings) -> Option<Vec<At<Object>>> {
@@ -223,7 +221,7 @@ pub(super) fn json_lines(source: usize, findings: &mut Findings) -> Option<Vec<A
         match json::read_distinct(content.as_bytes()) {
             Ok(Value::Object(value)) => {
                 for (byte, number) in rounded_numbers(content) {
-                    refuse_one(at(byte), &number, findings);
+                    refuse_rounded_one(at(byte), &number, findings);
                 }
                 rows.push(At { at: at(0), value });
             }
