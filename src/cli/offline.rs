@@ -1,68 +1,53 @@
-//! `--run` of `compare` and `run`: scores stored trajectories, with the rules of their scenarios, without running anything.
+//! `mcp-eval compare --run`: scores stored trajectories, with the rules of scenarios that are stored, without running anything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::cli::args::{ScoreArgs, SelectArgs};
+use crate::cli::args::{AgainstChoice, CompareArgs, SelectArgs};
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::scoring;
-use crate::cli::{Console, Exit, Failure, matrix, runtime};
+use crate::cli::{Console, Exit, Failure, called, matrix, runtime};
 use crate::input::real;
-use crate::model::{Called, Cell};
+use crate::model::Cell;
 use crate::published::result;
 use crate::published::trajectory::CATALOGUES;
 use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::store::{self, BASELINE};
-use crate::suite::{self, Judging, Reference, Stored, StoredRun};
+use crate::suite::{self, Judging, Stored, StoredRun};
 use crate::text::plural;
 
-/// Stored runs, and what they are held against, as the user asks for it.
-pub(super) struct Offline<'a> {
-    pub(super) select: &'a SelectArgs,
-    pub(super) score: &'a ScoreArgs,
-    /// The file or folder that holds the trajectories.
-    pub(super) run: &'a Path,
-    /// Where baselines lie, or the folder of the other run.
-    pub(super) baselines: PathBuf,
-    pub(super) against: Reference,
-    pub(super) allow_changed: bool,
-    pub(super) strict_statistics: bool,
-    /// How many runs and reports stay.
-    pub(super) keep: usize,
-    pub(super) called: Called,
-}
-
-/// Scores a stored trajectory, or every one of a folder.
+/// Scores a stored trajectory, or every one of a folder, against the accepted ones.
 ///
 /// A scenario's own rules and criteria count. What a run was to do and has no trajectory of is as it was then, or an error.
-pub(super) fn judge(
-    asked: Offline<'_>,
+pub(super) fn compare(
+    args: &CompareArgs,
+    run: &Path,
+    root: PathBuf,
     reports: &Reports,
     console: Console,
 ) -> Result<Exit, Failure> {
     const STORED: &str = "`mcp-eval report --list` lists the runs that are stored";
-    let run = asked.run;
     if !run.exists() {
         let message = format!("there is no run, folder or file {}", run.display());
         return Err(Failure::usage(message).hint(STORED));
     }
-    if !asked.baselines.exists() && asked.against != Reference::Expectations {
-        let failure = Failure::usage(format!("there is no {}", asked.baselines.display()));
-        return Err(match asked.against {
-            Reference::Run(_) => failure.hint(STORED),
-            _ => failure.hint(
+    if !root.exists() {
+        let failure = Failure::usage(format!("there is no {}", root.display()));
+        return Err(match &args.against {
+            Some(AgainstChoice::Version(_)) => failure.hint(STORED),
+            Some(AgainstChoice::Baselines(_)) | None => failure.hint(
                 "--baseline names a folder of baselines, a baseline's folder, or a baseline.json",
             ),
         });
     }
     let of_run = StoredRun::of(run)?;
     let whole = of_run.as_ref().filter(|it| it.is_whole(run));
-    let option = match (asked.score.pass_threshold, asked.strict_statistics) {
+    let option = match (args.score.pass_threshold, args.strict_statistics) {
         (Some(_), _) => Some("--pass-threshold"),
         (None, true) => Some("--strict-statistics"),
         (None, false) => None,
@@ -75,27 +60,30 @@ pub(super) fn judge(
         return Err(Failure::usage(why));
     }
     let files = trajectory_files(run, whole)?;
-    let known = known(asked.select, run, of_run.as_ref(), &files, console)?;
+    let known = known(&args.select, run, of_run.as_ref(), &files, console)?;
     // Signals are handled while the work goes on.
     let signals = runtime::beside(1)?;
     let interrupt = signals.block_on(async { runtime::interruption() });
     let stored = Stored {
         within: run.to_owned(),
         files,
-        baselines: asked.baselines,
-        against: asked.against,
+        baselines: root,
+        other_run: match &args.against {
+            Some(AgainstChoice::Version(run)) => Some(run.to_string()),
+            Some(AgainstChoice::Baselines(_)) | None => None,
+        },
         scenarios: known.scenarios,
         rules_wanted: known.wanted,
         only: known.only,
         run: of_run,
-        called: Some(asked.called),
+        called: Some(called::compare(args)),
     };
     let judging = Judging {
-        scoring: scoring(asked.score),
-        allow_changed: asked.allow_changed,
-        strict_statistics: asked.strict_statistics,
+        scoring: scoring(&args.score),
+        allow_changed: args.allow_changed,
+        strict_statistics: args.strict_statistics,
     };
-    let finished = suite::judge_stored(&stored, &judging, &interrupt)?;
+    let finished = suite::compare_stored(&stored, &judging, &interrupt)?;
     let results = &finished.suite.scenarios;
     if results.is_empty() {
         console.note(&format!(
@@ -111,10 +99,10 @@ pub(super) fn judge(
         ));
     }
     let options = ReportOptions {
-        threshold: asked.score.threshold,
-        strict_statistics: asked.strict_statistics,
-        strict: asked.score.strict,
-        ..ReportOptions::of(reports, asked.keep, &stored.baselines)
+        threshold: args.score.threshold,
+        strict_statistics: args.strict_statistics,
+        strict: args.score.strict,
+        ..ReportOptions::of(reports, args.execute.kept.keep.0, &stored.baselines)
     };
     finish::finish(&finished, &options, console)
 }

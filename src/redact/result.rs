@@ -30,8 +30,12 @@ impl Redactor {
             scenarios,
         } = &mut suite;
         self.git(git);
-        called.iter_mut().for_each(|it| self.as_called(it));
-        scenarios.iter_mut().for_each(|it| self.outcome_of(it));
+        if let Some(it) = called {
+            self.as_called(it);
+        }
+        for it in scenarios {
+            self.outcome_of(it);
+        }
         Redacted::vouch_for(suite)
     }
 
@@ -43,7 +47,9 @@ impl Redactor {
 
     /// What evaluators found.
     pub fn evaluations(&self, mut evaluations: Vec<Evaluation>) -> Redacted<Vec<Evaluation>> {
-        evaluations.iter_mut().for_each(|it| self.evaluation(it));
+        for it in &mut evaluations {
+            self.evaluation(it);
+        }
         Redacted::vouch_for(evaluations)
     }
 
@@ -167,10 +173,18 @@ impl Redactor {
             } = it;
             self.all_words(part.iter_mut().chain(baseline).chain(current));
         }
-        problem.iter_mut().for_each(|it| self.problem(it));
-        checks.iter_mut().for_each(|it| self.check(it));
-        evaluators.iter_mut().for_each(|it| self.evaluation(it));
-        repeated.iter_mut().for_each(|it| self.repeated(it));
+        if let Some(it) = problem {
+            self.problem(it);
+        }
+        for it in checks {
+            self.check(it);
+        }
+        for it in evaluators {
+            self.evaluation(it);
+        }
+        if let Some(it) = repeated {
+            self.repeated(it);
+        }
         for it in retried {
             let Retried {
                 status: _,
@@ -185,7 +199,9 @@ impl Redactor {
             let Unsteady { gates: _, answers } = &mut **unsteady;
             self.all_words(answers.iter_mut().flat_map(TwoAnswers::texts_mut));
         }
-        direct.iter_mut().for_each(|it| self.direct(it));
+        if let Some(it) = direct {
+            self.direct(it);
+        }
         if let Some(report) = measured {
             let document = serde_json::to_value(&*report).unwrap_or_default();
             *measured = serde_json::from_value(self.measured(document).into_inner()).ok();
@@ -341,7 +357,9 @@ impl Redactor {
             for it in [server, tool] {
                 self.name(it);
             }
-            listed_as.iter_mut().for_each(|it| self.name(it));
+            if let Some(it) = listed_as {
+                self.name(it);
+            }
         }
     }
 }

@@ -118,8 +118,12 @@ impl Redactor {
         } = stamp;
         self.words(name);
         self.git(scenarios);
-        source.iter_mut().for_each(|it| self.git(it));
-        image.iter_mut().for_each(|it| self.image(it));
+        if let Some(it) = source {
+            self.git(it);
+        }
+        if let Some(it) = image {
+            self.image(it);
+        }
         each_step(trajectory, said, |step| match step {
             Step::User { text } | Step::Assistant { text } => self.words(text),
             Step::ToolCall(call) => self.called(call),
@@ -325,7 +329,9 @@ impl Redactor {
             duration_ms: _,
         } = call;
         self.name(tool);
-        server.iter_mut().for_each(|it| self.name(it));
+        if let Some(it) = server {
+            self.name(it);
+        }
         // A secret may be a long number, too.
         digits::put_into(arguments, digits);
         self.members(arguments, Origin::Outside);
@@ -404,8 +410,9 @@ impl Redactor {
                     data,
                 } = failure;
                 self.string(message);
-                data.iter_mut()
-                    .for_each(|it| self.any(it, Origin::Outside, None));
+                if let Some(it) = data {
+                    self.any(it, Origin::Outside, None);
+                }
             }
         }
     }

@@ -293,8 +293,9 @@ impl SuiteContext {
         let (trajectory, mut notes) = match prepared {
             Ok(prepared) => {
                 let own = prepared.targets.iter().filter_map(|it| match &it.launch {
-                    mcp::Launch::Child(command) => Some(command.logs.clone()),
-                    mcp::Launch::Http { .. } => None,
+                    // What stands in for a server has no log of that server.
+                    mcp::Launch::Child(it) if it.within.is_none() => Some(it.logs.clone()),
+                    mcp::Launch::Child(_) | mcp::Launch::Http { .. } => None,
                 });
                 let own: Vec<_> = own.collect();
                 let known = (&redactor, &secrets);

@@ -5,18 +5,15 @@ use std::sync::Arc;
 use super::judge::impossible_criteria;
 use super::measuring::{Doing, First};
 use super::outcome::{result, without_verdict};
-use super::patience::Patience;
 use super::play::play;
 use super::repeat::{Attempt, Measure, repeat};
-use super::run_context::RunContext;
+use super::run_context::{Executed, RunContext};
 use super::{Error, Finished, Settings, Suite, evaluating, replay};
 use crate::evaluate::{
     self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
 };
 use crate::model::rules::Rules;
-use crate::model::{
-    Check, Evaluation, Gate, Problem, Redacted, ScenarioResult, Status, Trajectory,
-};
+use crate::model::{Check, Gate, Problem, Redacted, ScenarioResult, Status, Trajectory};
 use crate::scenario_file::Scenario;
 use crate::score;
 use crate::store::Baselines;
@@ -85,56 +82,27 @@ impl Attempt for Expecting<'_> {
         if let Some(result) = executed.incomplete() {
             return result;
         }
-        let expected = Expected {
-            scenario: &executed.scenario,
-            rules: self.rules,
-            replayed: self.replayed.map(|it| &***it),
-            patience: &executed.patience,
-        };
-        let evaluations = executed.evaluations.into_inner();
-        let (result, decides) = expected.judge(executed.trajectory, evaluations);
-        let result = result.with(|it| it.notes = executed.notes);
-        let judged = run_context.judge_prose(self.scenario, result, decides);
-        let mut result = Box::pin(judged).await;
-        if decides {
-            hold_to_something(&mut result);
-        }
-        result
-    }
-}
-
-/// What is expected of a run.
-pub(super) struct Expected<'a> {
-    /// The scenario as it may be shown, filled in with what the run answered.
-    pub(super) scenario: &'a Redacted<Scenario>,
-    pub(super) rules: &'a Rules,
-    /// What a replay played.
-    pub(super) replayed: Option<&'a Trajectory>,
-    pub(super) patience: &'a Patience,
-}
-
-impl Expected<'_> {
-    /// What comes of a run, and whether nothing has judged it but that nothing went wrong.
-    pub(super) fn judge(
-        &self,
-        trajectory: Redacted<Trajectory>,
-        evaluations: Vec<Evaluation>,
-    ) -> (ScenarioResult, bool) {
-        let scenario = self.scenario;
+        let Executed {
+            scenario: redacted,
+            trajectory,
+            evaluations,
+            notes,
+            patience,
+        } = executed;
         let Checked {
             mut checks,
             impossible,
-        } = check_criteria(scenario, &trajectory, Basis::Nothing);
-        checks.extend(no_call(scenario, &trajectory));
-        checks.extend(lists_tools(scenario, &trajectory));
-        let overall = evaluate::overall(&evaluations, scenario.evaluation_threshold);
-        if !scenario.is_test_case {
-            let wrong = wrong_outcomes(scenario, &trajectory, self.replayed);
+        } = check_criteria(&redacted, &trajectory, Basis::Nothing);
+        checks.extend(no_call(&redacted, &trajectory));
+        checks.extend(lists_tools(&redacted, &trajectory));
+        let overall = evaluate::overall(&evaluations, redacted.evaluation_threshold);
+        if !self.scenario.is_test_case {
+            let wrong = wrong_outcomes(&redacted, &trajectory, self.replayed.map(|it| &***it));
             checks.extend(wrong.iter().map(WrongOutcome::check));
         }
-        let compared = self.patience.spend_on(|is_unwanted| {
+        let compared = patience.spend_on(|is_unwanted| {
             score::compare_with_expectation(
-                &scenario.expectation(),
+                &redacted.expectation(),
                 &trajectory,
                 self.rules,
                 is_unwanted,
@@ -142,10 +110,10 @@ impl Expected<'_> {
         });
         let (expectation, mut comparison) = match compared {
             Ok(compared) => compared.unzip(),
-            Err(stopped) => return (stopped.of(scenario, &trajectory), false),
+            Err(stopped) => return stopped.of(&redacted, &trajectory),
         };
         if let (Some(expectation), Some(comparison)) = (&expectation, &mut comparison) {
-            let labels = &scenario.labels;
+            let labels = &redacted.labels;
             (comparison.verdict).label(labels, expectation, &trajectory);
         }
         let passed = !checks.iter().any(Check::fails)
@@ -163,30 +131,30 @@ impl Expected<'_> {
             (false, _) => Status::Failed,
         };
         let trouble = evaluating::trouble(&evaluations, overall);
+        let decides = !is_judged && impossible.is_empty();
         let is_in_the_way = status == Status::Error && impossible.is_empty();
-        let result = result(scenario, status).with(|it| {
+        let is_silent = trajectory.calls().next().is_none();
+        let result = result(&redacted, status).with(|it| {
             it.duration_ms = trajectory.duration_ms;
             it.trouble = trouble.filter(|_| is_in_the_way);
             it.problem = problem;
             it.checks = checks;
-            it.evaluators = evaluations;
+            it.evaluators = evaluations.into_inner();
             it.overall = overall;
             it.comparison = comparison;
-            it.baseline = expectation.map(|it| Arc::new(scenario.derive(|_| it)));
+            it.baseline = expectation.map(|it| Arc::new(redacted.derive(|_| it)));
             it.idle_rules = score::idle_after(self.rules, &[&trajectory]);
             it.current = Some(Arc::new(trajectory));
+            it.notes = notes;
         });
-        (result, !is_judged && impossible.is_empty())
-    }
-}
-
-/// What called nothing, and of which nothing is expected, has passed nothing.
-pub(super) fn hold_to_something(result: &mut ScenarioResult) {
-    let run = result.current.as_ref();
-    let is_silent = run.is_some_and(|it| it.calls().next().is_none());
-    if is_silent && result.status == Status::Passed && result.overall.is_none() {
-        result.status = Status::Inconclusive;
-        result.problem = Some(nothing_judges());
+        let judged = run_context.judge_prose(self.scenario, result, decides);
+        let mut result = Box::pin(judged).await;
+        let has_passed = result.status == Status::Passed && result.overall.is_none();
+        if decides && is_silent && has_passed {
+            result.status = Status::Inconclusive;
+            result.problem = Some(nothing_judges());
+        }
+        result
     }
 }
 

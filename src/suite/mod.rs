@@ -127,7 +127,7 @@ pub use self::settings::{
     BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, ScoreSettings, Settings,
 };
 pub use self::shards::{Part, part};
-pub use self::stored::{Reference, Stored, judge_stored, redactor_of, stored_sides};
+pub use self::stored::{Stored, compare_stored, redactor_of, stored_sides};
 pub use self::stored_run::StoredRun;
 pub(crate) use self::suite_context::SuiteContext;
 pub use self::versions::Against;

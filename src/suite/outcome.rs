@@ -48,7 +48,7 @@ pub(crate) fn broken(scenario: &Scenario, why: &str) -> ScenarioResult {
         it.problem = Some(
             Problem::new(format!("mcp-eval itself failed on this scenario: {why}"))
                 .hint("this is a bug of mcp-eval: please report it with this message"),
-        )
+        );
     })
 }
 
@@ -56,13 +56,13 @@ pub(crate) fn broken(scenario: &Scenario, why: &str) -> ScenarioResult {
 pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
     let path = scenario.path.display().to_string();
     ScenarioResult::new(&scenario.id, &scenario.name, path, status).with(|it| {
-        it.description = scenario.description.clone();
-        it.user_intent = scenario.user_intent.clone();
-        it.row_of = scenario.row_of.clone();
-        it.cell = scenario.cell.clone();
-        it.tags = scenario.tags.clone();
-        it.labels = scenario.labels.clone();
-        it.places = scenario.places.clone();
+        it.description.clone_from(&scenario.description);
+        it.user_intent.clone_from(&scenario.user_intent);
+        it.row_of.clone_from(&scenario.row_of);
+        it.cell.clone_from(&scenario.cell);
+        it.tags.clone_from(&scenario.tags);
+        it.labels.clone_from(&scenario.labels);
+        it.places.clone_from(&scenario.places);
     })
 }
 

@@ -231,7 +231,7 @@ impl Waiting {
             open.with(|it| {
                 it.problem = Some(Problem::new(
                     "the baseline that it was compared with is gone".to_owned(),
-                ))
+                ));
             })
         })
     }

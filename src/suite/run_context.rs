@@ -74,7 +74,7 @@ impl Executed {
             it.trouble = self.trajectory.trouble();
             it.duration_ms = self.trajectory.duration_ms;
             it.current = Some(Arc::new(self.trajectory.clone()));
-            it.notes = self.notes.clone();
+            it.notes.clone_from(&self.notes);
         }))
     }
 

@@ -1,4 +1,4 @@
-//! Stored trajectories against what was accepted or is expected, without running anything.
+//! Stored trajectories against what was accepted, without running anything.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,8 @@ pub struct Stored {
     pub run: Option<StoredRun>,
     /// A folder of baselines, the folder of one, a `baseline.json`, or the folder of a stored run.
     pub baselines: PathBuf,
-    pub against: Reference,
+    /// What that is called, where it is another run and not what was accepted.
+    pub other_run: Option<String>,
     /// The scenarios whose rules and criteria apply; may be empty.
     pub scenarios: Vec<Scenario>,
     /// Whether there is no verdict on a scenario that is none of these.
@@ -47,23 +48,12 @@ pub struct Stored {
     pub called: Option<Called>,
 }
 
-/// What stored trajectories are held against.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reference {
-    /// What was accepted.
-    Baselines,
-    /// Another run, which is called so.
-    Run(String),
-    /// What their scenarios expect; of the baselines, nothing but what was replayed counts.
-    Expectations,
-}
-
-/// Scores stored trajectories against the accepted ones or those of another run, or judges them by what their scenarios expect.
+/// Scores stored trajectories against the accepted ones.
 ///
 /// # Errors
 ///
 /// When the folder of this run cannot be made.
-pub fn judge_stored(
+pub fn compare_stored(
     stored: &Stored,
     judging: &Judging,
     interrupt: &CancellationToken,
@@ -87,10 +77,9 @@ pub fn judge_stored(
             .map(|it| (it.id.as_str(), redacted(it, &mut secrets)))
             .collect(),
         rules_wanted: stored.rules_wanted,
-        is_by_expectation: stored.against == Reference::Expectations,
-        other: match &stored.against {
-            Reference::Run(_) => StoredRun::of(&stored.baselines)?,
-            Reference::Baselines | Reference::Expectations => None,
+        other: match &stored.other_run {
+            Some(_) => StoredRun::of(&stored.baselines)?,
+            None => None,
         },
         judging,
         patience: Patience::until(interrupt),
@@ -123,10 +112,12 @@ pub fn judge_stored(
             results.push(result);
         }
     }
-    if let Reference::Run(other) = &stored.against {
+    if stored.other_run.is_some() {
         let known: HashSet<String> = results.iter().map(|it| it.id.clone()).collect();
         let lacking = comparison.lacking(&stored.within).into_iter();
         results.extend(lacking.filter(|it| is_wanted(&it.id) && !known.contains(&it.id)));
+    }
+    if let Some(other) = &stored.other_run {
         let note = format!("compared with {other}");
         let compared = results.iter_mut().filter(|it| it.comparison.is_some());
         for it in compared {
@@ -140,12 +131,11 @@ pub fn judge_stored(
     let runs = Arc::new(Runs::create(&RUNS, started_at)?);
     let files = results.iter().map(|it| Files {
         current: it.current.as_ref().map(|_| PathBuf::from(&it.path)),
-        baseline: (it.baseline.as_ref().zip(it.comparison.as_ref())).and_then(|(baseline, of)| {
-            match stored.against {
-                Reference::Expectations => runs.save_baseline(&it.id, baseline).ok(),
-                _ => Some(comparison.accepted_file(&baseline.scenario, of.variant)),
-            }
-        }),
+        baseline: it
+            .baseline
+            .as_ref()
+            .zip(it.comparison.as_ref())
+            .map(|(baseline, of)| comparison.accepted_file(&baseline.scenario, of.variant)),
         container_log: None,
         attempts: match (whole, &it.repeated) {
             (Some(run), Some(repeated)) => {
@@ -173,7 +163,7 @@ pub fn judge_stored(
         called,
         selected,
         scenarios: results,
-        ..SuiteResult::new(stored.against.command(), started_at, git)
+        ..SuiteResult::new("compare", started_at, git)
     };
     let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);
     Ok(Finished {
@@ -184,16 +174,6 @@ pub fn judge_stored(
         // Nothing was run.
         database: None,
     })
-}
-
-impl Reference {
-    /// The command that judges so.
-    fn command(&self) -> &'static str {
-        match self {
-            Self::Baselines | Self::Run(_) => "compare",
-            Self::Expectations => "run",
-        }
-    }
 }
 
 /// What part of all scenarios was compared; `None` for all, and where that is not known.

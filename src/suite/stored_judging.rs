@@ -1,4 +1,4 @@
-//! One stored trajectory, or several of a scenario, held against what was accepted, or is expected.
+//! One stored trajectory, or several of a scenario, held against what was accepted.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,15 @@ use std::sync::Arc;
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::expect::{Expected, hold_to_something};
 use super::judge::judge;
 use super::patience::Patience;
 use super::repeat::{Made, Measure};
 use super::run_context::unfinished;
 use super::stored_run::{CURRENT, MEASURED, keep};
 use super::{Judging, StoredRun, ci, evaluating, replay, stored_run};
-use crate::evaluate::{Accepted, OfferedBefore};
+use crate::evaluate::Accepted;
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::{
-    Evaluation, Found, Places, Problem, Redacted, ScenarioResult, Status, Trajectory,
-};
+use crate::model::{Found, Problem, Redacted, ScenarioResult, Status, Trajectory};
 use crate::published::result;
 use crate::scenario_file::Scenario;
 use crate::score;
@@ -26,8 +23,6 @@ use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
 /// How each trajectory is compared.
 pub(super) struct Comparison<'a> {
     pub(super) root: &'a Path,
-    /// The scenarios' own expectations count, and what was accepted does not.
-    pub(super) is_by_expectation: bool,
     /// What evaluators found in the runs when they were made, by the ids of scenarios.
     pub(super) found: HashMap<String, Vec<Found>>,
     /// It is the only one, and `root` may be the folder of its baseline.
@@ -100,23 +95,6 @@ impl Comparison<'_> {
 
     /// A trajectory, which may be of one of several runs that came out so, the one that their run shows or another.
     pub(super) fn of(&self, file: &Path, attempt: Option<(&Attempt, bool)>) -> ScenarioResult {
-        let mut judged = self.judged(file, attempt);
-        // The result names the file of the run, which has other lines than that of the scenario.
-        for check in &mut judged.checks {
-            check.line = None;
-        }
-        match attempt {
-            Some((then, false))
-                if judged.status == Status::Passed && then.status != Status::Passed =>
-            {
-                let is_gone = judged.evaluators.iter().any(|it| it.is_gone);
-                if is_gone { keep(then, judged) } else { judged }
-            }
-            _ => judged,
-        }
-    }
-
-    fn judged(&self, file: &Path, attempt: Option<(&Attempt, bool)>) -> ScenarioResult {
         let mut current = match store::load(file) {
             Ok(current) => current,
             Err(error) => return broken(file, None, &error),
@@ -125,9 +103,6 @@ impl Comparison<'_> {
             return unscored(file, &current, Status::Skipped, Problem::new(MEASURED));
         }
         current.refine(score::mark_breaches);
-        if self.is_by_expectation {
-            return self.expected(file, current, attempt);
-        }
         let mut accepted = match self.accepted(&current.scenario) {
             Ok(accepted) if accepted.is_empty() => {
                 let missing = format!(
@@ -161,7 +136,20 @@ impl Comparison<'_> {
             it.description = scenario.and_then(|it| it.description.clone());
             it.tags = scenario.map(|it| it.tags.clone()).unwrap_or_default();
             it.evaluators = scenario
-                .map(|it| self.evaluations(it, &current, before.as_ref(), attempt))
+                .map(|it| {
+                    let found = self.found.get(&current.scenario);
+                    // Of several runs, it is known of the one that is shown.
+                    let found = found.filter(|_| attempt.is_none_or(|(_, is_shown)| is_shown));
+                    let known = (found.map(Vec::as_slice), before.as_ref());
+                    let mut all = evaluating::with_found(it, &current, known, attempt.is_some());
+                    // What is named otherwise is the file of the run.
+                    for evaluation in &mut all {
+                        let line = evaluation.line.take();
+                        let place = line.map(|line| format!("{}:{line}", it.path.display()));
+                        evaluation.said_in = evaluation.said_in.take().or(place);
+                    }
+                    all
+                })
                 .unwrap_or_default();
             it.without_rules = scenario.is_none();
             it.notes = scenario
@@ -178,7 +166,7 @@ impl Comparison<'_> {
             None => Accepted::Baseline,
         };
         let current = Arc::new(current);
-        judge(
+        let judged = judge(
             open.clone(),
             scenario,
             (&accepted, accepted_as),
@@ -186,63 +174,22 @@ impl Comparison<'_> {
             (&rules, &self.patience),
             self.judging.allow_changed,
         )
-        .unwrap_or(open)
-    }
-
-    /// A trajectory, judged by what its scenario expects today.
-    fn expected(
-        &self,
-        file: &Path,
-        current: Redacted<Trajectory>,
-        attempt: Option<(&Attempt, bool)>,
-    ) -> ScenarioResult {
-        if let Some((status, message)) = unfinished(&current.ending) {
-            return unscored(file, &current, status, Problem::new(message));
+        .map(|mut it| {
+            for check in &mut it.checks {
+                check.line = None;
+            }
+            it
+        })
+        .unwrap_or(open);
+        match attempt {
+            Some((then, false))
+                if judged.status == Status::Passed && then.status != Status::Passed =>
+            {
+                let is_gone = judged.evaluators.iter().any(|it| it.is_gone);
+                if is_gone { keep(then, judged) } else { judged }
+            }
+            _ => judged,
         }
-        let Some(scenario) = self.scenarios.get(current.scenario.as_str()) else {
-            return unscored(file, &current, Status::Error, unruled(&current.scenario));
-        };
-        let replayed = match replay::to_play(scenario, &Baselines::new(self.root)) {
-            Ok(replayed) => replayed,
-            Err(problem) => return unscored(file, &current, Status::Error, problem),
-        };
-        let scenario = scenario.derive(|it| evaluating::filled(it, &current));
-        let evaluations = self.evaluations(&scenario, &current, None, attempt);
-        let expected = Expected {
-            scenario: &scenario,
-            rules: &self.judging.scoring.over(&scenario.scoring),
-            replayed: replayed.as_ref().map(|it| &***it),
-            patience: &self.patience,
-        };
-        let (mut result, decides) = expected.judge(current, evaluations);
-        if decides {
-            hold_to_something(&mut result);
-        }
-        result.path = file.display().to_string();
-        result.places = Places::default();
-        result
-    }
-
-    /// What evaluators find in a trajectory, or found when it was made.
-    fn evaluations(
-        &self,
-        scenario: &Scenario,
-        current: &Trajectory,
-        before: Option<&OfferedBefore>,
-        attempt: Option<(&Attempt, bool)>,
-    ) -> Vec<Evaluation> {
-        let found = self.found.get(&current.scenario);
-        // Of several runs, it is known of the one that is shown.
-        let found = found.filter(|_| attempt.is_none_or(|(_, is_shown)| is_shown));
-        let known = (found.map(Vec::as_slice), before);
-        let mut all = evaluating::with_found(scenario, current, known, attempt.is_some());
-        // What is named otherwise is the file of the run.
-        for evaluation in &mut all {
-            let line = evaluation.line.take();
-            let place = line.map(|line| format!("{}:{line}", scenario.path.display()));
-            evaluation.said_in = evaluation.said_in.take().or(place);
-        }
-        all
     }
 
     /// The trajectory of a scenario in a stored run, where that is what is compared with.

@@ -203,7 +203,7 @@ fn gone(stored: &Scenario, file: &Path) -> Problem {
 /// A result of which nothing but this is known.
 pub(super) fn result(stored: &Scenario, status: Status) -> ScenarioResult {
     ScenarioResult::new(&stored.id, &stored.name, &stored.path, status)
-        .with(|it| it.tags = stored.tags.clone())
+        .with(|it| it.tags.clone_from(&stored.tags))
 }
 
 /// A result that seems to pass, as what evaluators found in it then lets it be: they cannot look at it again.

@@ -1093,4 +1093,16 @@ fn a_text_is_looked_for_in_what_the_servers_wrote() {
     project
         .expect(3, &["run", "scenarios/far.yaml"])
         .says("no server's log is at hand");
+    // What stands in for a server writes nothing, which proves nothing.
+    let stand_in = json!({
+        "name": "mock",
+        "servers": { "m": { "type": "mock" } },
+        "mcp_interactions": { "m": { "tools": [{ "name": "f", "responses": [{ "content": "hi" }] }] } },
+        "expected_trajectory": [{ "tool": "f" }],
+        "evaluators": [{ "type": "text", "in": "log", "contains": "panicked", "not": true }],
+    });
+    project.file("scenarios/mock.yaml", stand_in.to_string());
+    project
+        .expect(3, &["run", "scenarios/mock.yaml"])
+        .says("no server's log is at hand");
 }

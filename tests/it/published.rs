@@ -72,19 +72,14 @@ impl Sampler {
         };
         match types.first().copied() {
             Some("object") => Value::Object(self.members(schema, depth)),
-            Some("array") => match schema["prefixItems"].as_array() {
-                Some(items) => items.iter().map(|it| self.of(it, depth + 1)).collect(),
-                // One of each kind, as many as there have to be.
-                None => {
-                    let least = schema["minItems"].as_u64().unwrap_or(1);
-                    let kinds = self.kinds(&schema["items"]);
-                    let items = (0..).zip(kinds.iter().cycle());
-                    items
-                        .take_while(|(at, _)| *at < least.max(kinds.len() as u64))
-                        .map(|(_, it)| self.of(it, depth + 1))
-                        .collect()
-                }
-            },
+            // One of each kind, as many as there have to be.
+            Some("array") => {
+                let each = self.kinds(&schema["items"]);
+                let least = schema["minItems"].as_u64().unwrap_or(1);
+                let count = each.len().max(usize::try_from(least).unwrap());
+                let items = each.iter().cycle().take(count);
+                items.map(|it| self.of(it, depth + 1)).collect()
+            }
             Some("string") if schema["format"] == "date-time" => json!("2026-03-04T05:06:07Z"),
             Some("string") => json!(CANARY),
             Some("integer") => json!(1),
@@ -192,10 +187,9 @@ fn parsed(sample: &Value) -> Trajectory {
     let is_named = sample.pointer("/catalogue/0/catalogue").is_some();
     sample["format_version"] = json!(if is_named { 3 } else { 2 });
     // Only of a text of which parts vary is it said which.
-    if let Some(varying) = sample.pointer_mut("/learned/0/varies/0") {
-        if varying["may_be"].as_str().is_some_and(|it| it != "tokens") {
-            varying.as_object_mut().unwrap().remove("parts");
-        }
+    let varying = sample.pointer_mut("/learned/0/varies/0").unwrap();
+    if varying["may_be"].as_str().is_some_and(|it| it != "tokens") {
+        varying.as_object_mut().unwrap().remove("parts");
     }
     let schema = trajectory::json_schema();
     let catalogue = &Sampler::all(&schema, Some("ServerCatalogue"))[0];

@@ -204,10 +204,6 @@ pub(in crate::cli) struct RunArgs {
     /// Where the baselines lie that are replayed; for a single scenario, also the folder of its baseline [default: baselines/]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) baseline: Option<PathBuf>,
-    /// Judge this stored trajectory, or all of a folder or of the run of this id, by what the scenarios expect today, without running
-    /// anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "shard", "suite", "shuffle", "dry_run", "mcp_config", "agent", "model", "matrix", "budget", "judge", "judge_budget", "no_cache", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
-    pub(in crate::cli) run: Option<PathBuf>,
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,

@@ -6,20 +6,19 @@ use crate::cli::args::{AgainstChoice, CompareArgs, ServersChoice};
 use crate::cli::console::Console;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::offline::{self, Offline};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::Purpose;
 use crate::cli::suite::{baselines, play_round, scoring, settings};
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
-use crate::cli::{called, dry_run, not_kept, runs, stray, suite_file};
+use crate::cli::{called, dry_run, not_kept, offline, runs, stray, suite_file};
 use crate::model::{Called, Servers};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::agent::Agent;
 use crate::store::Baselines;
 use crate::suite::ci::is_ci;
-use crate::suite::{self, Against, Judging, Reference, Settings, replay};
+use crate::suite::{self, Against, Judging, Settings, replay};
 
 pub(in crate::cli) fn run(args: &CompareArgs, console: Console) -> Result<Exit, Failure> {
     let (reporting, no_report) = args.execute.reported();
@@ -49,18 +48,7 @@ pub(in crate::cli) fn run(args: &CompareArgs, console: Console) -> Result<Exit, 
                 return Err(Failure::usage(why).hint("`--against run:ID` names another stored run"));
             }
         };
-        let asked = Offline {
-            select: &args.select,
-            score: &args.score,
-            run: &scored,
-            baselines: accepted,
-            against: against.map_or(Reference::Baselines, |it| Reference::Run(it.to_string())),
-            allow_changed: args.allow_changed,
-            strict_statistics: args.strict_statistics,
-            keep: args.execute.kept.keep.0,
-            called: called::compare(args),
-        };
-        return offline::judge(asked, &reports, console);
+        return offline::compare(args, &scored, accepted, &reports, console);
     }
     let folder = baselines(baseline);
     let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));

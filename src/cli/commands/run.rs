@@ -2,16 +2,15 @@
 
 use crate::cli::args::RunArgs;
 use crate::cli::finish::{self, ReportOptions};
-use crate::cli::offline::{self, Offline};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::Purpose;
 use crate::cli::suite::{baselines, play_round, scoring, settings};
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
-use crate::cli::{Console, Exit, Failure, called, dry_run, not_kept, runs, suite_file};
+use crate::cli::{Console, Exit, Failure, called, dry_run, not_kept, suite_file};
 use crate::model::Called;
-use crate::suite::{self, Judging, Reference, Settings};
+use crate::suite::{self, Judging, Settings};
 
 pub(in crate::cli) fn run(args: &RunArgs, console: Console) -> Result<Exit, Failure> {
     let folder = baselines(args.baseline.as_ref());
@@ -23,21 +22,6 @@ pub(in crate::cli) fn run(args: &RunArgs, console: Console) -> Result<Exit, Fail
     let (reporting, no_report) = args.execute.reported();
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
-    if let Some(run) = &args.run {
-        let made = runs::made(&run.to_string_lossy()).map_err(Failure::usage)?;
-        let asked = Offline {
-            select: &args.select,
-            score: &args.score,
-            run: &made,
-            baselines: folder,
-            against: Reference::Expectations,
-            allow_changed: false,
-            strict_statistics: false,
-            keep: args.execute.kept.keep.0,
-            called: called::run(args),
-        };
-        return offline::judge(asked, &reports, console);
-    }
     let one = |round: &Round| one(round, args, purpose, &reports, console);
     let watch = Watch {
         select: &args.select,

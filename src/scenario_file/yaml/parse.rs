@@ -416,7 +416,9 @@ pub(in crate::scenario_file) fn refuse_rounded(node: &Node, findings: &mut Findi
         }
         Content::List(items) => items.iter().for_each(|it| refuse_rounded(it, findings)),
         Content::Map(entries) => {
-            (entries.iter()).for_each(|it| refuse_rounded(&it.value, findings))
+            for it in entries {
+                refuse_rounded(&it.value, findings);
+            }
         }
         _ => {}
     }

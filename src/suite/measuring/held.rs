@@ -109,7 +109,7 @@ impl Once<'_> {
                     it.problem = Some(Problem {
                         details,
                         ..Problem::new(message)
-                    })
+                    });
                 }),
             )
         };

@@ -125,7 +125,7 @@ impl Attempt for Once<'_> {
         } else {
             let outcome = result(&executed.scenario, Status::Passed).with(|it| {
                 it.duration_ms = executed.trajectory.duration_ms;
-                it.notes = executed.notes.clone();
+                it.notes.clone_from(&executed.notes);
                 it.current = Some(Arc::new(executed.trajectory.clone()));
             });
             (outcome, true)

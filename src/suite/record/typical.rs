@@ -340,7 +340,7 @@ fn attempt(
     let open = result(redacted, Status::Passed).with(|it| {
         it.duration_ms = trajectory.duration_ms;
         it.current = Some(Arc::new(trajectory.clone()));
-        it.evaluators = (**evaluations).clone();
+        it.evaluators.clone_from(evaluations);
     });
     let judged = measure.filter(|_| trajectory.ending.is_complete());
     let judged = judged.and_then(|it| {

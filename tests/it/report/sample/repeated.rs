@@ -31,7 +31,7 @@ fn of(id: &str, result: ScenarioResult, letters: &str, baseline: Option<Tally>) 
     let shown = letters.find('f').map_or(1, |it| it + 1);
     let (status, repeated) = score::gate(attempts, shown, 1.0, baseline);
     result.with(|it| {
-        it.id = id.to_owned();
+        id.clone_into(&mut it.id);
         it.name = format!("A scenario that is {id}");
         it.status = status;
         it.experiment_changes = Vec::new();
