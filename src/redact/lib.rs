@@ -19,7 +19,8 @@
 //! | `ordinary` | which only stand where a secret would, and which clearly are none |
 //! | `value` | values at any depth, by their keys |
 //! | `walk` | what is stored: trajectories, calls, stamps |
-//! | `shown` | what is shown: scenarios, results |
+//! | `shown` | what is shown: scenarios |
+//! | `result` | results, in their own words |
 //! | `restore` | secrets put back where what was recorded is sent again |
 //! | `scan` | files that are already on disk |
 
