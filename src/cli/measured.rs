@@ -50,7 +50,7 @@ pub(super) fn clean<T: Serialize + DeserializeOwned>(
         Failure::incomplete(format!("the report cannot be written: {error}"))
     };
     let value = serde_json::to_value(report).map_err(failed)?;
-    let clean = redactor.measured(value);
+    let clean = redactor.document(value);
     let read = T::deserialize(&*clean).map_err(failed)?;
     Ok(clean.derive(|_| read))
 }

@@ -164,6 +164,11 @@ impl Redactor {
         self.shown_in(text);
     }
 
+    /// The same in each of several.
+    fn all_words<'a>(&self, texts: impl IntoIterator<Item = &'a mut String>) {
+        texts.into_iter().for_each(|it| self.words(it));
+    }
+
     /// A name of a server or of a tool: a key of a known shape in it is a secret, another word is a name.
     fn name(&self, text: &mut String) {
         if let Some(clean) = self.sure(text, Origin::Ours) {

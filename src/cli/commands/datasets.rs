@@ -177,7 +177,7 @@ fn write_pool(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
         Some(earlier) => pool.keep_grades(earlier),
         None => 0,
     };
-    let clean = redact::environment().measured(json!(pool));
+    let clean = redact::environment().document(json!(pool));
     let text = json::pretty(&*clean);
     store::write_following_links(&args.out, text.as_bytes())?;
     let mut summary = format!(
@@ -252,7 +252,7 @@ fn take_snapshot(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure>
     });
     let tools: Vec<Value> = tools.collect();
     let base_url = place.shown();
-    let clean = redactor.measured(json!({
+    let clean = redactor.document(json!({
         "version": args.version,
         "generated_from": { "base_url": base_url, "tools": tools.len(), "note": args.note },
         "tools": tools,
@@ -298,7 +298,7 @@ fn validate(args: &DatasetsValidateArgs, console: Console) -> Result<Exit, Failu
     let document = FindingsDocument::new(checked, &findings);
     match args.printed.format {
         ResultFormat::Json => {
-            let clean = redact::environment().measured(json!(document));
+            let clean = redact::environment().document(json!(document));
             Console::document(&clean.derive(json::pretty));
         }
         ResultFormat::Terminal => {

@@ -2,19 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use super::task::Measuring;
 use crate::discovery::baseline::Baseline;
 use crate::discovery::gates::Demands;
 use crate::discovery::ground::Ground;
 use crate::discovery::retrieval::measure;
 use crate::discovery::search::doubts;
-use crate::model::{Check, CheckState, Problem, Redacted, ScenarioResult, Status};
+use crate::model::{Check, CheckState, Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{self, Measured, security};
-use crate::redact::Redactor;
 
 /// A measurement that says what commits all of it comes from.
 pub(super) fn stamped(mut judged: Measured, of: BTreeMap<String, String>) -> Measured {
@@ -23,48 +19,6 @@ pub(super) fn stamped(mut judged: Measured, of: BTreeMap<String, String>) -> Mea
         Measured::Security(report) => report.stamps = of,
     }
     judged
-}
-
-/// The same without secrets.
-pub(super) fn without_secrets(judged: &Measured, redactor: &Redactor) -> Redacted<Measured> {
-    match judged {
-        Measured::Retrieval(report) => {
-            let unknown = |why| Report {
-                status: measured::Status::Incomplete,
-                problems: vec![why],
-                ..Report::default()
-            };
-            let clean = clean(&**report, redactor, unknown);
-            clean.derive(|it| Measured::Retrieval(Box::new(it.clone())))
-        }
-        Measured::Security(report) => {
-            let unknown = |why| security::Report {
-                status: measured::Status::Incomplete,
-                problems: vec![why],
-                ..security::Report::default()
-            };
-            let clean = clean(&**report, redactor, unknown);
-            clean.derive(|it| Measured::Security(Box::new(it.clone())))
-        }
-    }
-}
-
-/// A report without secrets: of every text in it, what is known for sure to be one is taken out. Where a secret is one of the report's own
-/// words, nobody could read the rest: then it says so, and nothing else.
-fn clean<T: Serialize + DeserializeOwned>(
-    report: &T,
-    redactor: &Redactor,
-    unknown: impl Fn(String) -> T,
-) -> Redacted<T> {
-    let document = serde_json::to_value(report).unwrap_or_default();
-    redactor.measured(document).derive(|it| {
-        T::deserialize(it).unwrap_or_else(|_| {
-            unknown(
-                "what was measured cannot be written without a secret: one that is declared is a word of every report, and has to be another"
-                    .to_owned(),
-            )
-        })
-    })
 }
 
 /// Adds a measurement to the result of its scenario: the document, the gates, and what there is to know.
@@ -271,38 +225,4 @@ pub(super) fn scored(
         found.refuse_idle(gating.filter(|_| held.gates == Gates::All), demands);
     }
     Ok((found.into_report(), figures))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::Redaction;
-    use crate::redact::Secrets;
-
-    fn cleaned(secret: &str) -> Report {
-        let mut secrets = Secrets::default();
-        secrets.declare("KEY", "", secret);
-        let report = Report {
-            status: measured::Status::Failed,
-            notes: vec![format!("asked with {secret}")],
-            ..Report::default()
-        };
-        let judged = Measured::Retrieval(Box::new(report));
-        let redactor = Redactor::new(&secrets, &Redaction::default());
-        match without_secrets(&judged, &redactor).into_inner() {
-            Measured::Retrieval(report) => *report,
-            Measured::Security(_) => unreachable!("it was a search"),
-        }
-    }
-
-    #[test]
-    fn a_secret_that_is_a_word_of_ours_makes_no_report_green() {
-        let report = cleaned("blue-lagoon-7");
-        assert_eq!(report.status, measured::Status::Failed);
-        assert!(!report.notes.concat().contains("lagoon"));
-        for word in ["failed", "problems", "runs_averaged"] {
-            let report = cleaned(word);
-            assert_ne!(report.status, measured::Status::Passed, "{word}");
-        }
-    }
 }

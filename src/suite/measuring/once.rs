@@ -119,7 +119,7 @@ impl Attempt for Once<'_> {
         let (executed, redactor) = Box::pin(measured).await;
         let stamps = self.stamps(&executed, run_context);
         let judged = self.judged(&measuring, &executed, &held);
-        let judged = judged::without_secrets(&judged::stamped(judged, stamps), &redactor);
+        let judged = redactor.measured(&judged::stamped(judged, stamps));
         let (mut outcome, is_complete) = if let Some(incomplete) = executed.incomplete() {
             (incomplete, false)
         } else {

@@ -22,6 +22,23 @@ pub enum Measured {
 }
 
 impl Measured {
+    /// A measurement of the same kind that has come to nothing, and why.
+    #[must_use]
+    pub fn incomplete(&self, why: String) -> Self {
+        match self {
+            Self::Retrieval(_) => Self::Retrieval(Box::new(retrieval::Report {
+                status: Status::Incomplete,
+                problems: vec![why],
+                ..retrieval::Report::default()
+            })),
+            Self::Security(_) => Self::Security(Box::new(security::Report {
+                status: Status::Incomplete,
+                problems: vec![why],
+                ..security::Report::default()
+            })),
+        }
+    }
+
     /// The figure that tells most, with its name; `None` where nothing was measured. Of scanners, it is that of the weakest.
     pub fn main(&self) -> Option<(&'static str, f64)> {
         match self {
