@@ -57,7 +57,7 @@ pub trait Gateway: Send + Sync {
     fn listed(&self) -> Vec<Listed>;
 
     /// Ends the sessions, and the servers that were started for them.
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+    fn close(&self) -> BoxFuture<'_, ()>;
 }
 
 /// The tools of a server, by name.

@@ -8,6 +8,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
@@ -21,6 +24,7 @@ use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::{HttpStyle, Start, Transport};
 use crate::suite::addresses::{Addresses, is_started};
 use crate::suite::header_commands::PrintedHeaders;
+use crate::suite::stack::{Log, Running};
 use crate::suite::started::{Port, StartedServers};
 use crate::suite::{SuiteContext, recorded};
 
@@ -73,19 +77,30 @@ impl Behind {
     }
 
     /// See [`StartedServers::examine`].
-    pub(crate) async fn examine(&mut self, run: &mut Redacted<Trajectory>, redactor: &Redactor) {
+    pub(crate) async fn examine(&self, run: &mut Redacted<Trajectory>, redactor: &Redactor) {
         self.started.examine(run, redactor).await;
     }
+}
 
-    /// What each server that was started has written, with its name.
-    pub(crate) fn logs(&self) -> Vec<(String, String)> {
-        self.started.logs().collect()
+impl Running for Behind {
+    fn name(&self) -> &'static str {
+        "the servers behind"
+    }
+
+    fn logs(&self, begun: Timestamp) -> BoxFuture<'_, Vec<Log>> {
+        self.started.logs(begun)
     }
 
     /// Asks all of it to end, then forces it.
-    pub(crate) async fn stop(mut self) {
-        self.gateway.close().await;
-        self.started.stop().await;
+    fn tear_down<'a>(
+        &'a self,
+        tell: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Vec<String>> {
+        async move {
+            self.gateway.close().await;
+            self.started.tear_down(tell).await
+        }
+        .boxed()
     }
 }
 
@@ -105,10 +120,7 @@ impl SuiteContext {
         let place = place.0.get_or_try_init(|| self.place(scenario)).await?;
         let place = Arc::clone(place);
         declare(&place, secrets);
-        let Upstreams {
-            targets,
-            mut started,
-        } = self.upstreams(scenario, secrets)?;
+        let Upstreams { targets, started } = self.upstreams(scenario, secrets)?;
         let sent = SentHeaders::default();
         sent.are_those_of(&self.targets_anywhere(scenario));
         let opening = async {

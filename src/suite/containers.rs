@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
 use crate::docker::{Probe, Reached, Session, Slot};
@@ -20,6 +22,7 @@ use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
 use crate::suite::secrets::pairs;
+use crate::suite::stack::{Log, Running};
 use crate::suite::{SuiteContext, source};
 
 /// How often, and how far apart, it is looked again whether a container has ended when a call found nobody there.
@@ -160,17 +163,6 @@ impl ContainerSlot {
         slot.file(path, most).await
     }
 
-    /// What each container has said since the run began, with what it is called.
-    pub(crate) async fn logs(&self, begun: Timestamp) -> Vec<(String, String)> {
-        let mut logs = Vec::new();
-        for (name, slot) in self.slots.get().iter().flat_map(|it| &it.named) {
-            let name = name.as_deref().unwrap_or("container");
-            let log = slot.log(begun).await;
-            logs.extend(log.map(|log| (name.to_owned(), log)));
-        }
-        logs
-    }
-
     /// Lets go of the containers once the scenario is done. With `look`, which is for scenarios that have not passed, they may be kept
     /// for inspection. Returns notes for the reader.
     pub(crate) async fn release(&self, look: bool) -> Vec<String> {
@@ -185,6 +177,26 @@ impl ContainerSlot {
             slots.session.remove_network(network).await;
         }
         notes
+    }
+}
+
+/// They stand until the next run resets them, or the scenario is done: see [`ContainerSlot::release`].
+impl Running for ContainerSlot {
+    fn name(&self) -> &'static str {
+        "the containers"
+    }
+
+    fn logs(&self, begun: Timestamp) -> BoxFuture<'_, Vec<Log>> {
+        async move {
+            let mut logs = Vec::new();
+            for (name, slot) in self.slots.get().iter().flat_map(|it| &it.named) {
+                let name = name.as_deref().unwrap_or("container");
+                let log = slot.log(begun).await;
+                logs.extend(log.map(|log| (name.to_owned(), log)));
+            }
+            logs
+        }
+        .boxed()
     }
 }
 

@@ -2,17 +2,20 @@
 
 use std::time::Instant;
 
+use jiff::Timestamp;
+
 use super::behind::Upstreams;
 use super::expect::expect;
 use super::measuring::Doing;
 use super::outcome::unavailable;
 use super::play::play;
+use super::stack::Stack;
 use super::{Error, Finished, RunContext, Settings, Suite, replay, source};
 use crate::digits;
 use crate::mcp;
-use crate::model::{Outcome, Problem, Redacted, ScenarioResult, Status, Trajectory};
+use crate::model::{Outcome, Problem, Redacted, Redaction, ScenarioResult, Status, Trajectory};
 use crate::redact::{Redactor, Secrets};
-use crate::run::{Progress, SetupError};
+use crate::run::{Progress, SetupError, Tools};
 use crate::scenario_file::Scenario;
 use crate::score;
 
@@ -112,25 +115,32 @@ async fn make_straight(
         let progress = Progress::Preparing { doing };
         run_context.progress.progress(progress);
     };
-    let mut hooks = suite.hooks(scenario, &mut secrets)?;
+    let (begun, mut stack) = (Timestamp::now(), Stack::default());
     let mut said = Vec::new();
-    let asked = match hooks.before(&tell).await {
-        Ok(()) => {
-            tell("asking the servers behind straight");
-            let asking = ask(
-                scenario,
+    let asked = async {
+        let hooks = stack.push(suite.hooks(scenario, &mut secrets)?);
+        hooks.before(&tell).await?;
+        tell("asking the servers behind straight");
+        let Upstreams { targets, started } = suite.upstreams(scenario, &mut secrets)?;
+        let started = stack.push(started);
+        let asking = async {
+            let tools = started.during(mcp::connect(&targets, &|_| ())).await?;
+            ask(
+                tools,
                 run,
-                run_context,
-                &mut secrets,
+                &scenario.redaction,
+                &secrets,
                 straight,
                 &mut said,
-            );
-            let asked = suite.interrupt.run_until_cancelled(asking).await;
-            asked.unwrap_or_else(|| Err(SetupError::new("interrupted")))
-        }
-        Err(failed) => Err(failed),
+            )
+            .await
+        };
+        let asked = suite.interrupt.run_until_cancelled(asking).await;
+        asked.unwrap_or_else(|| Err(SetupError::new("interrupted")))
     };
-    said.extend(hooks.after(&tell).await);
+    let asked = asked.await;
+    let torn_down = stack.tear_down(begun, asked.is_err(), &tell).await;
+    said.extend(torn_down.notes);
     let redactor = Redactor::new(&secrets, &scenario.redaction);
     let clean = |text: &String| redactor.text(text).into_inner();
     notes.extend(said.iter().map(clean));
@@ -141,21 +151,16 @@ async fn make_straight(
     })
 }
 
-/// Starts the servers behind and makes the calls there.
+/// Makes the calls at the servers behind.
 async fn ask(
-    scenario: &Scenario,
+    tools: Box<dyn Tools>,
     run: &Redacted<Trajectory>,
-    run_context: &RunContext,
-    secrets: &mut Secrets,
+    redaction: &Redaction,
+    secrets: &Secrets,
     straight: &mut Vec<Straight>,
     notes: &mut Vec<String>,
 ) -> Result<(), SetupError> {
-    let Upstreams {
-        targets,
-        mut started,
-    } = run_context.suite.upstreams(scenario, secrets)?;
-    let redactor = Redactor::new(secrets, &scenario.redaction);
-    let tools = started.during(mcp::connect(&targets, &|_| ())).await?;
+    let redactor = Redactor::new(secrets, redaction);
     let calls = run.upstream.iter().flat_map(|it| &it.calls);
     for (number, upstream_call) in (1..).zip(calls) {
         let server = upstream_call.call.server.as_deref().unwrap_or_default();
@@ -179,6 +184,5 @@ async fn ask(
         }
     }
     tools.close().await;
-    started.stop().await;
     Ok(())
 }

@@ -29,9 +29,11 @@ use crate::suite::evaluating::{self, Evaluating};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::hooks::Hooks;
 use crate::suite::measuring::{Measuring, place_of};
+use crate::suite::outcome::{caught, panic_again};
 use crate::suite::post_mortem::blame;
 use crate::suite::ready::{self, Asking};
 use crate::suite::run_environment::Around;
+use crate::suite::stack::{Log, Stack};
 use crate::suite::started::StartedServers;
 use crate::suite::{SuiteContext, recorded, replay, source};
 
@@ -54,8 +56,22 @@ pub(crate) struct FinishedRun {
     pub(crate) evaluations: Redacted<Vec<Evaluation>>,
     /// What the agent has to tell of it.
     pub(crate) notes: Vec<String>,
-    /// What the containers, and the servers that were started, have said.
+    /// What the containers, and the servers that were started, have said until they were torn down.
     pub(crate) log: Option<Redacted<String>>,
+}
+
+/// What is known of a run, and what stands for it, while it is set up.
+struct SetUp<'a> {
+    scenario: &'a Scenario,
+    place: &'a Arc<ContainerSlot>,
+    observer: &'a dyn Observer,
+    begun: Timestamp,
+    secrets: Secrets,
+    /// The model that the agent asks, as far as that is known.
+    model: Option<String>,
+    /// Made once the containers stand.
+    stamp: Option<Stamp>,
+    stack: Stack,
 }
 
 /// Says what a run is doing without the secrets that names of tools hold.
@@ -87,22 +103,9 @@ impl Observer for Redacting<'_> {
     }
 }
 
-/// What the containers and the servers that were started have written since the run began, with their names.
-async fn written(
-    place: &ContainerSlot,
-    begun: Timestamp,
-    started: &StartedServers,
-    behind: Option<&Behind>,
-) -> Vec<(String, String)> {
-    let mut logs = place.logs(begun).await;
-    logs.extend(started.logs());
-    logs.extend(behind.into_iter().flat_map(Behind::logs));
-    logs
-}
-
-/// The same without secrets; `None` where there are none. Where there are
+/// What was written during a run, without secrets; `None` where nobody writes anything. Where there are
 /// several, each stands under its name.
-fn log(logs: &[(String, String)], redactor: &Redactor) -> Option<Redacted<String>> {
+fn log(logs: &[Log], redactor: &Redactor) -> Option<Redacted<String>> {
     let text = match logs {
         [] => return None,
         [(_, only)] => only.clone(),
@@ -156,7 +159,7 @@ impl SuiteContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
         evaluating: Evaluating<'_>,
-        place: &ContainerSlot,
+        place: &Arc<ContainerSlot>,
         observer: &dyn Observer,
     ) -> FinishedRun {
         let who = Who::Scenario(baseline);
@@ -169,7 +172,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         measuring: &Measuring,
-        place: &ContainerSlot,
+        place: &Arc<ContainerSlot>,
         observer: &dyn Observer,
     ) -> FinishedRun {
         let how = (Reads::Once, Evaluating::Not);
@@ -182,7 +185,7 @@ impl SuiteContext {
         scenario: &Scenario,
         (listener, port): (Listener, Option<u16>),
         reads: Reads,
-        place: &ContainerSlot,
+        place: &Arc<ContainerSlot>,
         observer: &dyn Observer,
     ) -> FinishedRun {
         let who = Who::Else(listener, port);
@@ -190,181 +193,203 @@ impl SuiteContext {
         Box::pin(self.perform(scenario, who, how, place, observer)).await
     }
 
-    /// Prepares a run and, where that succeeds, makes it.
+    /// Makes a run and tears down what was set up for it, whatever happened.
     async fn perform(
         &self,
         scenario: &Scenario,
         who: Who<'_>,
         (reads, evaluating): (Reads, Evaluating<'_>),
-        place: &ContainerSlot,
+        place: &Arc<ContainerSlot>,
         observer: &dyn Observer,
     ) -> FinishedRun {
-        let begun = Timestamp::now();
         let scenario = &*source::resolved(scenario);
-        // Recorded servers are given nothing: what the servers are given that they stand for is known from before.
-        let is_recorded = recorded::servers(scenario) == Servers::Recorded;
-        let mut secrets = if is_recorded {
-            self.remembered(scenario)
-        } else {
-            Secrets::given_to(&scenario.redaction)
-        };
-        let baseline = match &who {
-            Who::Scenario(baseline) => *baseline,
-            Who::Else(..) | Who::Measures(_) => None,
-        };
-        let reachable = match &who {
-            Who::Scenario(_) => agents::reach(scenario, &mut secrets),
-            Who::Else(..) | Who::Measures(_) => Ok(Reached::Here),
-        };
-        // Whoever cannot ask needs no container.
-        let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
-        let able = able.and_then(|()| self.check(scenario, baseline));
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
-        let mut hooks = self.hooks(scenario, &mut secrets);
-        let mut around = if matches!(evaluating, Evaluating::Not) {
-            Ok(Around::default())
-        } else {
-            self.around(scenario, &mut secrets)
+        let mut run = SetUp {
+            scenario,
+            place,
+            observer,
+            begun: Timestamp::now(),
+            // Recorded servers are given nothing: what the servers are given that they stand for is known from before.
+            secrets: if recorded::servers(scenario) == Servers::Recorded {
+                self.remembered(scenario)
+            } else {
+                Secrets::given_to(&scenario.redaction)
+            },
+            model: None,
+            stamp: None,
+            stack: Stack::default(),
         };
-        let prepared = match able {
-            Ok(()) => self.prepare_source(scenario, &mut secrets, observer).await,
-            Err(problem) => Err(problem),
-        };
-        let cleared = match (prepared, &mut hooks) {
-            (Err(problem), _) => Err(problem),
-            (Ok(()), Err(problem)) => Err(problem.clone()),
-            (Ok(()), Ok(hooks)) => hooks.before(&tell).await,
-        };
-        let cleared = match (cleared, &mut around) {
-            (Ok(()), Ok(around)) => {
-                tokio::task::block_in_place(|| around.files().look());
-                Ok(())
-            }
-            (Ok(()), Err(problem)) => Err(problem.clone()),
-            (Err(problem), _) => Err(problem),
-        };
-        let mut behind = None;
-        let listening = match cleared {
-            Ok(()) => {
-                let listening = self.listen_behind(scenario, &place.behind, &mut secrets, &tell);
-                listening.await.map(|it| behind = it)
-            }
-            Err(problem) => Err(problem),
-        };
-        let mut printed = PrintedHeaders::default();
-        let standing = match listening {
-            Ok(()) => {
-                let place = (place, behind.as_ref(), baseline);
-                let known = (&mut printed, &mut secrets);
-                Box::pin(self.stand_with_headers(scenario, place, observer, known)).await
-            }
-            Err(problem) => Err(problem),
-        };
-        if let (Ok(Some(_)), Ok(around)) = (&standing, &mut around) {
-            around.files().look_inside(place).await;
-        }
-        let mut stamp = self.stamp(scenario);
-        if let Ok(Some(standing)) = &standing {
-            stamp.image.clone_from(&standing.image);
-        }
-        let stale = source::other_than_image(&stamp);
-        if let Ok(reachable) = &reachable {
-            stamp.model = reachable.model().map(str::to_owned);
-        }
-        let prepared = standing.and_then(|standing| {
-            let with = (standing, behind.as_ref(), &printed);
-            self.assemble(scenario, (who, reachable?), with, &mut secrets)
-        });
-        self.remember(scenario, &secrets);
-        if let Ok(Assembled {
-            way: Way::Gateway(place),
+        let made = caught(Box::pin(self.set_up(&mut run, who, reads, evaluating))).await;
+        let SetUp {
+            begun,
+            secrets,
+            model,
+            stamp,
+            stack,
             ..
-        }) = &prepared
-        {
-            secrets.declare("gateway.path", "", &place.secret);
-        }
-        let redactor = redactor(&secrets, scenario);
-        let mut started = StartedServers::default();
-        let prepared = prepared.and_then(|mut it| {
-            started = StartedServers::start(std::mem::take(&mut it.programs))?;
-            Ok(it)
-        });
-        let mut evaluations = Redacted::default();
-        let (trajectory, mut notes) = match prepared {
-            Ok(prepared) => {
-                let own = prepared.targets.iter().filter_map(|it| match &it.launch {
-                    // What stands in for a server has no log of that server.
-                    mcp::Launch::Child(it) if it.within.is_none() => Some(it.logs.clone()),
-                    mcp::Launch::Child(_) | mcp::Launch::Http { .. } => None,
-                });
-                let own: Vec<_> = own.collect();
-                let known = (&redactor, &secrets);
-                let run = (prepared, &mut started, behind.as_ref());
-                let running = self.make(scenario, run, baseline, stamp, reads, known, observer);
-                let (ran, mut notes) = Box::pin(running).await;
-                let (mut trajectory, said) = (ran.trajectory, ran.said);
-                notes.extend(stale);
-                let mut has_ended = place.examine(&mut trajectory, &redactor).await;
-                has_ended |= started.examine(&mut trajectory, &redactor).await;
-                let accepted = baseline.map(|it| &***it);
-                trajectory.refine(|it| notes.extend(blame(it, accepted, has_ended)));
-                if let Some(behind) = &mut behind {
-                    behind.examine(&mut trajectory, &redactor).await;
-                }
-                let said = as_it_was(&trajectory, said);
-                let filled = evaluating::filled(scenario, said.as_ref().unwrap_or(&trajectory));
-                if let Some(said) = &said {
-                    let said = Box::new(evaluate::as_said(&filled, said));
-                    trajectory.refine(|it| it.as_said = Some(said));
-                }
-                if let Ok(around) = &mut around {
-                    if around.wants_logs {
-                        let logs = written(place, begun, &started, behind.as_ref()).await;
-                        let logs = logs.into_iter().map(|it| it.1);
-                        let logs = logs.chain(own.iter().map(Logs::text));
-                        let left = |said: String| Left {
-                            shown: redactor.text(&said).into_inner(),
-                            said,
-                        };
-                        around.logs = logs.map(left).collect();
-                    }
-                    tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
-                    let run = (&trajectory, said.as_ref());
-                    let with = (&*around, place, &redactor);
-                    evaluations = evaluating::evaluations(&filled, run, with, evaluating).await;
-                }
-                if trajectory.ending != Ending::Interrupted {
-                    started.stop().await;
-                }
-                (trajectory, notes)
-            }
+        } = run;
+        let in_haste = match &made {
+            Ok(Ok(made)) => made.trajectory.ending == Ending::Interrupted,
+            Ok(Err(_)) | Err(_) => self.interrupt.is_cancelled(),
+        };
+        let torn_down = stack.tear_down(begun, in_haste, &tell).await;
+        let mut made = match made.unwrap_or_else(|why| panic_again(why)) {
+            Ok(made) => made,
             Err(problem) => {
-                let ending = if self.interrupt.is_cancelled() {
+                self.remember(scenario, &secrets);
+                let redactor = redactor(&secrets, scenario);
+                let ending = if in_haste {
                     Ending::Interrupted
                 } else {
                     problem.into()
                 };
-                (
-                    run::not_begun(scenario, stamp, ending, &redactor),
-                    Vec::new(),
-                )
+                let stamp = stamp.unwrap_or_else(|| Stamp {
+                    model,
+                    ..self.stamp(scenario)
+                });
+                FinishedRun {
+                    trajectory: run::not_begun(scenario, stamp, ending, &redactor),
+                    redactor,
+                    evaluations: Redacted::default(),
+                    notes: Vec::new(),
+                    log: None,
+                }
             }
         };
-        let logs = written(place, begun, &started, behind.as_ref()).await;
-        let log = log(&logs, &redactor);
-        if let Some(behind) = behind.filter(|_| trajectory.ending != Ending::Interrupted) {
-            behind.stop().await;
+        made.notes.extend(torn_down.notes);
+        made.log = log(&torn_down.logs, &made.redactor);
+        made
+    }
+
+    /// Sets up a run, step by step, makes it, and looks at it while what was set up still stands.
+    ///
+    /// # Errors
+    ///
+    /// Why it could not begin.
+    async fn set_up(
+        &self,
+        run: &mut SetUp<'_>,
+        who: Who<'_>,
+        reads: Reads,
+        evaluating: Evaluating<'_>,
+    ) -> Result<FinishedRun, SetupError> {
+        let SetUp {
+            scenario,
+            place,
+            observer,
+            begun,
+            ref mut secrets,
+            ref mut model,
+            ref mut stamp,
+            ref mut stack,
+        } = *run;
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        let (baseline, reached) = match &who {
+            Who::Scenario(baseline) => (*baseline, agents::reach(scenario, secrets)),
+            Who::Else(..) | Who::Measures(_) => (None, Ok(Reached::Here)),
+        };
+        *model = (reached.as_ref().ok()).and_then(|it| it.model().map(str::to_owned));
+        // Their secrets are known whatever fails.
+        let hooks = self.hooks(scenario, secrets);
+        let around = match evaluating {
+            Evaluating::Not => Ok(Around::default()),
+            Evaluating::They { .. } => self.around(scenario, secrets),
+        };
+        // Whoever cannot ask needs no container.
+        let reached = reached?;
+        self.check(scenario, baseline)?;
+        self.prepare_source(scenario, secrets, observer).await?;
+        let hooks = stack.push(hooks?);
+        hooks.before(&tell).await?;
+        let mut around = around?;
+        tokio::task::block_in_place(|| around.files().look());
+        let behind = self.listen_behind(scenario, &place.behind, secrets, &tell);
+        let behind = behind.await?.map(|it| stack.push(it));
+        let behind = behind.as_deref();
+        if !scenario.containers.is_empty() {
+            stack.share(place);
         }
-        if let Ok(hooks) = hooks {
-            notes.extend(hooks.after(&tell).await);
+        let mut printed = PrintedHeaders::default();
+        let standing = self.stand_with_headers(
+            scenario,
+            (place, behind, baseline),
+            observer,
+            (&mut printed, secrets),
+        );
+        let standing = Box::pin(standing).await?;
+        if standing.is_some() {
+            around.files().look_inside(place).await;
         }
-        FinishedRun {
+        let stamp = stamp.insert(Stamp {
+            image: standing.as_ref().and_then(|it| it.image.clone()),
+            model: model.clone(),
+            ..self.stamp(scenario)
+        });
+        let stale = source::other_than_image(stamp);
+        let with = (standing, behind, &printed);
+        let mut assembled = self.assemble(scenario, (who, reached), with, secrets)?;
+        self.remember(scenario, secrets);
+        if let Way::Gateway(place) = &assembled.way {
+            secrets.declare("gateway.path", "", &place.secret);
+        }
+        let redactor = redactor(secrets, scenario);
+        let programs = std::mem::take(&mut assembled.programs);
+        let started = stack.push(StartedServers::start(programs)?);
+
+        let own = assembled.targets.iter().filter_map(|it| match &it.launch {
+            // What stands in for a server has no log of that server.
+            mcp::Launch::Child(it) if it.within.is_none() => Some(it.logs.clone()),
+            mcp::Launch::Child(_) | mcp::Launch::Http { .. } => None,
+        });
+        let own: Vec<Logs> = own.collect();
+        let known = (&redactor, &*secrets);
+        let with = (assembled, &*started, behind);
+        let running = self.make(
+            scenario,
+            with,
+            baseline,
+            stamp.clone(),
+            reads,
+            known,
+            observer,
+        );
+        let (ran, mut notes) = Box::pin(running).await;
+        let (mut trajectory, said) = (ran.trajectory, ran.said);
+        notes.extend(stale);
+
+        let mut has_ended = place.examine(&mut trajectory, &redactor).await;
+        has_ended |= started.examine(&mut trajectory, &redactor).await;
+        let accepted = baseline.map(|it| &***it);
+        trajectory.refine(|it| notes.extend(blame(it, accepted, has_ended)));
+        if let Some(behind) = behind {
+            behind.examine(&mut trajectory, &redactor).await;
+        }
+        let said = as_it_was(&trajectory, said);
+        let filled = evaluating::filled(scenario, said.as_ref().unwrap_or(&trajectory));
+        if let Some(said) = &said {
+            let said = Box::new(evaluate::as_said(&filled, said));
+            trajectory.refine(|it| it.as_said = Some(said));
+        }
+        if around.wants_logs {
+            let logs = stack.logs(begun).await.into_iter().map(|it| it.1);
+            let left = |said: String| Left {
+                shown: redactor.text(&said).into_inner(),
+                said,
+            };
+            let own = own.iter().map(Logs::text);
+            around.logs = logs.chain(own).map(left).collect();
+        }
+        tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
+        let run = (&trajectory, said.as_ref());
+        let with = (&around, &**place, &redactor);
+        let evaluations = evaluating::evaluations(&filled, run, with, evaluating).await;
+        Ok(FinishedRun {
             trajectory,
             redactor,
             evaluations,
             notes,
-            log,
-        }
+            log: None,
+        })
     }
 
     /// Makes a run; returns it with what the agent and those who proved that servers are ready have to tell.
@@ -375,7 +400,7 @@ impl SuiteContext {
     async fn make(
         &self,
         scenario: &Scenario,
-        (prepared, started, behind): (Assembled, &mut StartedServers, Option<&Behind>),
+        (prepared, started, behind): (Assembled, &StartedServers, Option<&Behind>),
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         stamp: Stamp,
         reads: Reads,

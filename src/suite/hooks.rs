@@ -1,8 +1,12 @@
 //! The commands before and after a run, which reset what outlives it, and those around a whole suite.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::settings::Settings;
@@ -13,6 +17,7 @@ use crate::run::SetupError;
 use crate::scenario_file;
 use crate::scenario_file::servers::Hook;
 use crate::suite::secrets::{options, pairs};
+use crate::suite::stack::Running;
 
 /// How long the commands after a run may still take once the program is asked to stop.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
@@ -28,8 +33,8 @@ pub(crate) struct Hooks {
     supervisor: Option<PathBuf>,
     interrupt: CancellationToken,
     /// Those before the run: what they have left running ends with the run.
-    done: Vec<Logged>,
-    has_begun: bool,
+    done: Mutex<Vec<Logged>>,
+    has_begun: AtomicBool,
 }
 
 /// How a command came to its end.
@@ -59,8 +64,8 @@ impl Hooks {
             sections,
             supervisor,
             interrupt,
-            done: Vec::new(),
-            has_begun: false,
+            done: Mutex::default(),
+            has_begun: AtomicBool::new(false),
         })
     }
 
@@ -69,17 +74,17 @@ impl Hooks {
     /// # Errors
     ///
     /// When one of them fails or does not end in time; none is run after that.
-    pub(crate) async fn before(&mut self, tell: &(dyn Fn(&str) + Sync)) -> Result<(), SetupError> {
+    pub(crate) async fn before(&self, tell: &(dyn Fn(&str) + Sync)) -> Result<(), SetupError> {
         if self.interrupt.is_cancelled() {
             return Ok(());
         }
-        self.has_begun = true;
+        self.has_begun.store(true, Ordering::Relaxed);
         for (index, hook) in self.before.iter().enumerate() {
             let name = name(self.sections.0, index, &self.before);
             tell(&format!("running {}", name.trim_end_matches(',')));
             let (process, end) = self.run(hook, &name, self.interrupt.cancelled()).await?;
             match end {
-                End::Ended(Ok(())) => self.done.push(process),
+                End::Ended(Ok(())) => self.done.lock().push(process),
                 End::Cut => return Ok(()),
                 end => return Err(failed(&name, hook, &process, end)),
             }
@@ -88,16 +93,18 @@ impl Hooks {
     }
 
     /// Runs the commands after a run that has begun, all of them, however the others ended. Returns what a reader should know of them.
-    pub(crate) async fn after(self, tell: &(dyn Fn(&str) + Sync)) -> Vec<String> {
+    pub(crate) async fn after(&self, tell: &(dyn Fn(&str) + Sync)) -> Vec<String> {
         let mut notes = Vec::new();
-        let after = self.after.iter().enumerate();
+        if !self.has_begun.load(Ordering::Relaxed) {
+            return notes;
+        }
         let interrupt = self.interrupt.clone();
         let cut = async move {
             interrupt.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
         tokio::pin!(cut);
-        for (index, hook) in after.filter(|_| self.has_begun) {
+        for (index, hook) in self.after.iter().enumerate() {
             let name = name(self.sections.1, index, &self.after);
             tell(&format!("running {}", name.trim_end_matches(',')));
             let problem = match self.run(hook, &name, &mut cut).await {
@@ -140,6 +147,29 @@ impl Hooks {
             process.stop().await;
         }
         Ok((process, end))
+    }
+}
+
+impl Running for Hooks {
+    fn name(&self) -> &'static str {
+        "the commands after the run"
+    }
+
+    /// Each command has its own.
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+
+    /// What outlives a run must be reset even when the program is asked to stop.
+    fn ends_in_order(&self) -> bool {
+        true
+    }
+
+    fn tear_down<'a>(
+        &'a self,
+        tell: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Vec<String>> {
+        self.after(tell).boxed()
     }
 }
 
@@ -202,7 +232,7 @@ impl SetUp {
         let redactor = Redactor::new(&secrets, &Redaction::default());
         let tell = |_: &str| {};
         let (hooks, failed) = match hooks {
-            Ok(mut hooks) => {
+            Ok(hooks) => {
                 let failed = hooks.before(&tell).await.err();
                 (Some(hooks), failed)
             }

@@ -85,6 +85,7 @@ mod settings;
 mod shards;
 mod side_by_side;
 pub(crate) mod source;
+mod stack;
 pub(crate) mod started;
 mod stored;
 mod stored_judging;

@@ -42,6 +42,12 @@ pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String
     done.map_err(|_| PANIC.take())
 }
 
+/// Goes on with a panic that was [`caught`], once what had to be done first is done.
+pub(crate) fn panic_again(why: String) -> ! {
+    PANIC.set(why);
+    panic::resume_unwind(Box::new(()))
+}
+
 /// The result of a scenario whose run panicked, as `why` says. That is a bug of this program; the other scenarios keep their results.
 pub(crate) fn broken(scenario: &Scenario, why: &str) -> ScenarioResult {
     result(scenario, Status::Error).with(|it| {

@@ -2,16 +2,20 @@
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::{join_all, select_all};
+use futures_util::future::{BoxFuture, join_all, select_all};
+use jiff::Timestamp;
+use tokio::sync::Mutex;
 
 use crate::model::{Ending, Redacted, Trajectory, Trouble};
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
 use crate::run::SetupError;
 use crate::suite::post_mortem::{end_as, lost_connection};
+use crate::suite::stack::{Log, Running};
 
 /// Where ports are looked for: below those that Linux (from 32768), macOS and Windows (from 49152) give to whoever asks for any. One of those
 /// could go to somebody else between its choice and the moment at which the server listens there.
@@ -174,9 +178,10 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// The servers that are started for one run. Dropping them kills all they have started.
 #[derive(Debug, Default)]
 pub(crate) struct StartedServers {
-    servers: Vec<StartedServer>,
+    /// Held by whoever waits for them.
+    servers: Mutex<Vec<StartedServer>>,
     /// That one of them has ended was reported before.
-    is_reported: bool,
+    is_reported: AtomicBool,
 }
 
 impl StartedServers {
@@ -188,8 +193,8 @@ impl StartedServers {
     pub(crate) fn start(programs: Vec<Program>) -> Result<Self, SetupError> {
         let started = programs.into_iter().map(StartedServer::start);
         Ok(Self {
-            servers: started.collect::<Result<_, _>>()?,
-            is_reported: false,
+            servers: Mutex::new(started.collect::<Result<_, _>>()?),
+            is_reported: AtomicBool::new(false),
         })
     }
 
@@ -199,15 +204,16 @@ impl StartedServers {
     ///
     /// How the first of them ended; else what failed, with what they have said so far.
     pub(crate) async fn during<T>(
-        &mut self,
+        &self,
         work: impl Future<Output = Result<T, SetupError>>,
     ) -> Result<T, SetupError> {
-        if self.servers.is_empty() {
+        let mut servers = self.servers.lock().await;
+        if servers.is_empty() {
             return work.await;
         }
         let done = tokio::select! {
             biased;
-            ended = self.first_end() => return Err(self.too_early(ended)),
+            ended = first_end(&mut servers) => return Err(self.too_early(ended)),
             done = work => done,
         };
         let mut failed = match done {
@@ -215,43 +221,36 @@ impl StartedServers {
             Err(failed) => failed,
         };
         // What asks them may notice first that one has ended.
-        if let Ok(mut ended) = tokio::time::timeout(NOTICE, self.first_end()).await {
+        if let Ok(mut ended) = tokio::time::timeout(NOTICE, first_end(&mut servers)).await {
             ended.details.insert(0, failed.message);
             return Err(self.too_early(ended));
         }
         failed
             .details
-            .extend(self.servers.iter().flat_map(StartedServer::living));
+            .extend(servers.iter().flat_map(StartedServer::living));
         Err(failed)
     }
 
-    fn too_early(&mut self, mut ended: SetupError) -> SetupError {
-        self.is_reported = true;
+    fn too_early(&self, mut ended: SetupError) -> SetupError {
+        self.is_reported.store(true, Ordering::Relaxed);
         ended.message.push_str(" before it was ready");
         ended
-    }
-
-    async fn first_end(&mut self) -> SetupError {
-        if self.servers.is_empty() {
-            return std::future::pending().await;
-        }
-        let ends = self.servers.iter_mut().map(|it| it.ended().boxed());
-        select_all(ends).await.0
     }
 
     /// Gives a run during which one of them has ended the ending [`Ending::Error`], because what came of its calls is no basis for a verdict.
     /// Returns whether one has.
     pub(crate) async fn examine(
-        &mut self,
+        &self,
         trajectory: &mut Redacted<Trajectory>,
         redactor: &Redactor,
     ) -> bool {
-        if trajectory.ending == Ending::Interrupted || self.is_reported {
+        if trajectory.ending == Ending::Interrupted || self.is_reported.load(Ordering::Relaxed) {
             return false;
         }
         let lost = lost_connection(trajectory);
         let patience = if lost { NOTICE } else { GLANCE };
-        let looked = self.servers.iter_mut().map(|it| it.post_mortem(patience));
+        let mut servers = self.servers.lock().await;
+        let looked = servers.iter_mut().map(|it| it.post_mortem(patience));
         let Some(mut ended) = join_all(looked).await.into_iter().flatten().next() else {
             return false;
         };
@@ -260,18 +259,37 @@ impl StartedServers {
         trajectory.refine(|it| end_as(it, &died));
         true
     }
+}
+
+impl Running for StartedServers {
+    fn name(&self) -> &'static str {
+        "the servers that were started"
+    }
+
+    fn logs(&self, _: Timestamp) -> BoxFuture<'_, Vec<Log>> {
+        async {
+            let servers = self.servers.lock().await;
+            let log = |it: &StartedServer| (format!("server {}", it.name), it.process.output());
+            servers.iter().map(log).collect()
+        }
+        .boxed()
+    }
 
     /// Asks them to end, then forces them.
-    pub(crate) async fn stop(&mut self) {
-        join_all(self.servers.iter_mut().map(StartedServer::stop)).await;
+    fn tear_down<'a>(&'a self, _: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Vec<String>> {
+        async {
+            let mut servers = self.servers.lock().await;
+            join_all(servers.iter_mut().map(StartedServer::stop)).await;
+            Vec::new()
+        }
+        .boxed()
     }
+}
 
-    /// What each of them has written, with its name.
-    pub(crate) fn logs(&self) -> impl Iterator<Item = (String, String)> {
-        self.servers
-            .iter()
-            .map(|it| (format!("server {}", it.name), it.process.output()))
-    }
+/// How the first of some servers ended, of which there is one at least.
+async fn first_end(servers: &mut [StartedServer]) -> SetupError {
+    let ends = servers.iter_mut().map(|it| it.ended().boxed());
+    select_all(ends).await.0
 }
 
 #[cfg(test)]

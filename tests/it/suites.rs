@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::common::Project;
-use mcp_eval::model::{Redacted, ScenarioResult, Status};
+use mcp_eval::model::{Redacted, ScenarioResult, Status, SuiteResult};
 use mcp_eval::published::result;
 use mcp_eval::run::{self, Progress};
 use mcp_eval::scenario_file;
@@ -885,13 +888,16 @@ fn a_plan_writes_no_report() {
     }
 }
 
-/// Looks on, and panics as soon as the scenario `b` does anything.
-struct Panics;
+/// Looks on, and panics as soon as the scenario `b` does anything, or as soon as it makes a call.
+#[derive(Clone, Copy)]
+struct Panics {
+    at_a_call: bool,
+}
 
 impl Observer for Panics {
     fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver> {
         if scenario.id == "b" {
-            Arc::new(Self)
+            Arc::new(*self)
         } else {
             Arc::new(Silent)
         }
@@ -903,14 +909,15 @@ impl Observer for Panics {
 }
 
 impl run::Observer for Panics {
-    fn progress(&self, _: Progress<'_>) {
-        panic!("on purpose");
+    fn progress(&self, progress: Progress<'_>) {
+        let is_call = matches!(progress, Progress::Calling { .. });
+        assert!(self.at_a_call && !is_call, "on purpose");
     }
 }
 
 impl ScenarioObserver for Panics {
     fn attempt(&self, _: u16, _: u16) -> Arc<dyn ScenarioObserver> {
-        Arc::new(Self)
+        Arc::new(*self)
     }
 
     fn attempted(&self, _: u16, _: u16, _: Status) {}
@@ -918,12 +925,8 @@ impl ScenarioObserver for Panics {
     fn judged(&self, _: &Redacted<ScenarioResult>) {}
 }
 
-#[test]
-fn a_panic_ends_its_scenario_and_no_other() {
-    let project = Project::new();
-    for id in ["a", "b", "c"] {
-        scenario(&project, id, &[], "fine");
-    }
+/// Records the scenarios of a project.
+fn recorded(project: &Project, observer: Panics) -> Redacted<SuiteResult> {
     let (found, _) = scenario_file::find(&[project.path("scenarios")]);
     let loaded = scenario_file::load(&found, &scenario_file::Options::default());
     let settings = Settings {
@@ -933,17 +936,76 @@ fn a_panic_ends_its_scenario_and_no_other() {
         ..Settings::default()
     };
     let suite = Suite {
-        observer: Arc::new(Panics),
+        observer: Arc::new(observer),
         ..Suite::new(loaded.scenarios)
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let finished = runtime.block_on(suite::record(suite, &settings)).unwrap();
-    let statuses = finished.suite.scenarios.iter().map(|it| it.status);
+    finished.suite
+}
+
+#[test]
+fn a_panic_ends_its_scenario_and_no_other() {
+    let project = Project::new();
+    for id in ["a", "b", "c"] {
+        scenario(&project, id, &[], "fine");
+    }
+    let suite = recorded(&project, Panics { at_a_call: false });
+    let statuses = suite.scenarios.iter().map(|it| it.status);
     let expected = [Status::Recorded, Status::Error, Status::Recorded];
     assert_eq!(statuses.collect::<Vec<_>>(), expected);
-    let problem = finished.suite.scenarios[1].problem.as_ref().unwrap();
+    let problem = suite.scenarios[1].problem.as_ref().unwrap();
     let place = format!("panicked at {}:", file!());
     assert!(problem.message.contains(&place), "{problem:?}");
     assert!(problem.message.ends_with("on purpose"), "{problem:?}");
     assert!(problem.hint.as_ref().unwrap().contains("please report it"));
+}
+
+#[test]
+fn after_a_panic_everything_that_was_set_up_is_torn_down() {
+    let project = Project::new();
+    project.file(
+        "mock.json",
+        r#"{ "tools": [{ "name": "look", "responses": [{ "content": "fine" }] }] }"#,
+    );
+    let at = |name: &str| project.path(name).display().to_string();
+    // Each leaves a process behind that ends with it.
+    let leaves = |name: &str| format!("sleep 1000 & echo $! > '{}'", at(name));
+    let mock = format!(
+        "exec '{}' mock '{}'",
+        env!("CARGO_BIN_EXE_mcp-eval"),
+        at("mock.json")
+    );
+    let over_http = format!(
+        "{}; {mock} --transport http --port ${{port}}",
+        leaves("http")
+    );
+    let scenario = json!({
+        "name": "b",
+        "before": [["sh", "-c", leaves("before")]],
+        "after": [["sh", "-c", format!("echo done > '{}'", at("after"))]],
+        "servers": {
+            "own": { "type": "stdio", "command": "sh", "args": ["-c", format!("{}; {mock}", leaves("own"))] },
+            "http": {
+                "type": "http",
+                "url": "http://127.0.0.1:${port}/mcp",
+                "start": { "command": "sh", "args": ["-c", over_http] },
+            },
+        },
+        "expected_trajectory": [{ "tool": "mcp__own__look", "args": {} }],
+    });
+    project.file("scenarios/b.yaml", scenario.to_string());
+    let suite = recorded(&project, Panics { at_a_call: true });
+    let problem = suite.scenarios[0].problem.as_ref().unwrap();
+    assert!(problem.message.ends_with("on purpose"), "{problem:?}");
+    assert!(project.path("after").exists(), "what resets was not run");
+    for name in ["before", "own", "http"] {
+        let pid = fs::read_to_string(project.path(name)).unwrap();
+        let process = Path::new("/proc").join(pid.trim());
+        let is_gone = (0..100).any(|_| {
+            thread::sleep(Duration::from_millis(20));
+            !process.exists()
+        });
+        assert!(is_gone, "{name} has left a process");
+    }
 }

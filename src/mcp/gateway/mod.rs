@@ -285,7 +285,7 @@ impl run::Gateway for Gateway {
         })
     }
 
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+    fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.stop.cancel();
             let closing = self.servers.values().filter_map(|it| match it {

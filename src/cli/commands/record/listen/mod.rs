@@ -61,7 +61,7 @@ pub(super) fn run(args: &RecordArgs, console: Console) -> Result<Exit, Failure> 
         ours.push(plan.baselines.root().to_owned());
         let abort = endings.abort.clone();
         let context = SuiteContext::new(&settings, ours, containers.clone(), endings.abort);
-        let slot = ContainerSlot::default();
+        let slot = Arc::<ContainerSlot>::default();
         // The user wants to see which calls are recorded.
         let progress = SuiteProgress::new(("record", 1), console.by_line());
         let progress = ScenarioProgress::new(&progress, &plan.opened);
@@ -334,7 +334,7 @@ async fn keep_result(
 /// What it takes to play a session again.
 struct Player<'a> {
     context: &'a SuiteContext,
-    slot: &'a ContainerSlot,
+    slot: &'a Arc<ContainerSlot>,
     progress: &'a ScenarioProgress,
     /// How often the session is played in all, the user's own session included.
     takes: u16,
