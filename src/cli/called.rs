@@ -25,6 +25,7 @@ pub(super) fn record(args: &RecordArgs) -> Called {
 /// How `run` was called.
 pub(super) fn run(args: &RunArgs) -> Called {
     let mut options = Options::default();
+    options.value("--run", args.run.as_deref().map(shown));
     options.value("--baseline", args.baseline.as_deref().map(shown));
     options.value("--suite", args.plan.suite.as_ref());
     options.score(&args.score);
@@ -49,6 +50,7 @@ pub(super) fn compare(args: &CompareArgs) -> Called {
             args.baseline.as_ref()
         }
     };
+    options.value("--run", args.run.as_deref().map(shown));
     if args.servers == ServersChoice::Recorded {
         options.value("--servers", Some("recorded"));
     }

@@ -318,6 +318,8 @@ fn tidy(of: &Runs, options: &ReportOptions<'_>, console: Console) {
             options.baselines.to_owned(),
             BASELINES.into(),
             BISECT_STATE.clone(),
+            // A stored run that was judged has the trajectories that it speaks of.
+            of.folder().join(RESULT),
         ],
     };
     retention.tidy();

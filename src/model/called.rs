@@ -30,6 +30,11 @@ pub struct Called {
 }
 
 impl Called {
+    /// Whether nothing was run, and a stored run was judged.
+    pub fn is_of_stored(&self) -> bool {
+        self.options.iter().any(|it| it.name == "--run")
+    }
+
     /// Whether another version took the part of the baselines, or a stored run did.
     pub fn is_against_another(&self) -> bool {
         self.baselines.is_none() && self.options.iter().any(|it| it.name == "--against")

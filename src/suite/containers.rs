@@ -186,6 +186,10 @@ impl Running for ContainerSlot {
         "the containers"
     }
 
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+
     fn logs(&self, begun: Timestamp) -> BoxFuture<'_, Vec<Log>> {
         async move {
             let mut logs = Vec::new();

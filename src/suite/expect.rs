@@ -5,38 +5,42 @@ use std::sync::Arc;
 use super::judge::impossible_criteria;
 use super::measuring::{Doing, First};
 use super::outcome::{result, without_verdict};
+use super::patience::Patience;
 use super::play::play;
 use super::repeat::{Attempt, Measure, repeat};
-use super::run_context::{Executed, RunContext};
-use super::{Error, Finished, Settings, Suite, evaluating, replay};
+use super::run_context::RunContext;
+use super::{Error, Finished, Settings, Suite, evaluating, recorded, replay, stored_run};
 use crate::evaluate::{
     self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
 };
 use crate::model::rules::Rules;
-use crate::model::{Check, Gate, Problem, Redacted, ScenarioResult, Status, Trajectory};
+use crate::model::{
+    Check, Evaluation, Gate, Problem, Redacted, ScenarioResult, Status, Trajectory,
+};
 use crate::scenario_file::Scenario;
 use crate::score;
 use crate::store::Baselines;
 
-/// Runs scenarios against their own expectations. Needs a runtime with several threads.
+/// Runs scenarios against their own expectations, or judges by them what a stored run made. Needs a runtime with several threads.
 ///
 /// # Errors
 ///
 /// When runs cannot be kept at all. What went wrong with a scenario is in its result.
-pub async fn run(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
+pub async fn run(mut suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
-    play(
-        "run",
-        Doing::Run,
-        suite,
-        settings,
-        |scenario, run_context| {
-            let baselines = replay::baselines(&settings.baselines, &scenario, selected);
-            let run_context = run_context.knowing(&baselines, &scenario.id);
-            let settings = settings.clone();
-            async move { expect(&scenario, &run_context, &baselines, &settings).await }
-        },
-    )
+    let doing = if settings.judged.is_some() {
+        let scenarios = suite.scenarios.into_iter();
+        suite.scenarios = scenarios.map(recorded::without_live_setup).collect();
+        Doing::Leave(stored_run::MEASURED)
+    } else {
+        Doing::Run
+    };
+    play("run", doing, suite, settings, |scenario, run_context| {
+        let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+        let run_context = run_context.knowing(&baselines, &scenario.id);
+        let settings = settings.clone();
+        async move { expect(&scenario, &run_context, &baselines, &settings).await }
+    })
     .await
 }
 
@@ -52,8 +56,9 @@ pub(super) async fn expect(
         Err(problem) => return run_context.unplayed(scenario, problem),
     };
     let rules = settings.judging.scoring.over(&scenario.scoring);
+    let stored = settings.judged.as_ref();
     let measure = Measure {
-        times: settings.times,
+        times: stored.map_or(settings.times, |it| it.times(&scenario.id)),
         pass_threshold: rules.pass_threshold,
         baseline: None,
     };
@@ -82,27 +87,56 @@ impl Attempt for Expecting<'_> {
         if let Some(result) = executed.incomplete() {
             return result;
         }
-        let Executed {
-            scenario: redacted,
-            trajectory,
-            evaluations,
-            notes,
-            patience,
-        } = executed;
+        let expected = Expected {
+            scenario: &executed.scenario,
+            rules: self.rules,
+            replayed: self.replayed.map(|it| &***it),
+            patience: &executed.patience,
+        };
+        let evaluations = executed.evaluations.into_inner();
+        let (result, decides) = expected.judge(executed.trajectory, evaluations);
+        let result = result.with(|it| it.notes = executed.notes);
+        let judged = run_context.judge_prose(self.scenario, result, decides);
+        let mut result = Box::pin(judged).await;
+        if decides {
+            hold_to_something(&mut result);
+        }
+        result
+    }
+}
+
+/// What is expected of a run.
+pub(super) struct Expected<'a> {
+    /// The scenario as it may be shown, filled in with what the run answered.
+    pub(super) scenario: &'a Redacted<Scenario>,
+    pub(super) rules: &'a Rules,
+    /// What a replay played.
+    pub(super) replayed: Option<&'a Trajectory>,
+    pub(super) patience: &'a Patience,
+}
+
+impl Expected<'_> {
+    /// What comes of a run, and whether nothing has judged it but that nothing went wrong.
+    pub(super) fn judge(
+        &self,
+        trajectory: Redacted<Trajectory>,
+        evaluations: Vec<Evaluation>,
+    ) -> (ScenarioResult, bool) {
+        let scenario = self.scenario;
         let Checked {
             mut checks,
             impossible,
-        } = check_criteria(&redacted, &trajectory, Basis::Nothing);
-        checks.extend(no_call(&redacted, &trajectory));
-        checks.extend(lists_tools(&redacted, &trajectory));
-        let overall = evaluate::overall(&evaluations, redacted.evaluation_threshold);
-        if !self.scenario.is_test_case {
-            let wrong = wrong_outcomes(&redacted, &trajectory, self.replayed.map(|it| &***it));
+        } = check_criteria(scenario, &trajectory, Basis::Nothing);
+        checks.extend(no_call(scenario, &trajectory));
+        checks.extend(lists_tools(scenario, &trajectory));
+        let overall = evaluate::overall(&evaluations, scenario.evaluation_threshold);
+        if !scenario.is_test_case {
+            let wrong = wrong_outcomes(scenario, &trajectory, self.replayed);
             checks.extend(wrong.iter().map(WrongOutcome::check));
         }
-        let compared = patience.spend_on(|is_unwanted| {
+        let compared = self.patience.spend_on(|is_unwanted| {
             score::compare_with_expectation(
-                &redacted.expectation(),
+                &scenario.expectation(),
                 &trajectory,
                 self.rules,
                 is_unwanted,
@@ -110,10 +144,10 @@ impl Attempt for Expecting<'_> {
         });
         let (expectation, mut comparison) = match compared {
             Ok(compared) => compared.unzip(),
-            Err(stopped) => return stopped.of(&redacted, &trajectory),
+            Err(stopped) => return (stopped.of(scenario, &trajectory), false),
         };
         if let (Some(expectation), Some(comparison)) = (&expectation, &mut comparison) {
-            let labels = &redacted.labels;
+            let labels = &scenario.labels;
             (comparison.verdict).label(labels, expectation, &trajectory);
         }
         let passed = !checks.iter().any(Check::fails)
@@ -131,30 +165,30 @@ impl Attempt for Expecting<'_> {
             (false, _) => Status::Failed,
         };
         let trouble = evaluating::trouble(&evaluations, overall);
-        let decides = !is_judged && impossible.is_empty();
         let is_in_the_way = status == Status::Error && impossible.is_empty();
-        let is_silent = trajectory.calls().next().is_none();
-        let result = result(&redacted, status).with(|it| {
+        let result = result(scenario, status).with(|it| {
             it.duration_ms = trajectory.duration_ms;
             it.trouble = trouble.filter(|_| is_in_the_way);
             it.problem = problem;
             it.checks = checks;
-            it.evaluators = evaluations.into_inner();
+            it.evaluators = evaluations;
             it.overall = overall;
             it.comparison = comparison;
-            it.baseline = expectation.map(|it| Arc::new(redacted.derive(|_| it)));
+            it.baseline = expectation.map(|it| Arc::new(scenario.derive(|_| it)));
             it.idle_rules = score::idle_after(self.rules, &[&trajectory]);
             it.current = Some(Arc::new(trajectory));
-            it.notes = notes;
         });
-        let judged = run_context.judge_prose(self.scenario, result, decides);
-        let mut result = Box::pin(judged).await;
-        let has_passed = result.status == Status::Passed && result.overall.is_none();
-        if decides && is_silent && has_passed {
-            result.status = Status::Inconclusive;
-            result.problem = Some(nothing_judges());
-        }
-        result
+        (result, !is_judged && impossible.is_empty())
+    }
+}
+
+/// What called nothing, and of which nothing is expected, has passed nothing.
+pub(super) fn hold_to_something(result: &mut ScenarioResult) {
+    let run = result.current.as_ref();
+    let is_silent = run.is_some_and(|it| it.calls().next().is_none());
+    if is_silent && result.status == Status::Passed && result.overall.is_none() {
+        result.status = Status::Inconclusive;
+        result.problem = Some(nothing_judges());
     }
 }
 

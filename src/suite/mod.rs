@@ -88,6 +88,7 @@ pub(crate) mod source;
 mod stack;
 pub(crate) mod started;
 mod stored;
+mod stored_current;
 mod stored_judging;
 mod stored_run;
 pub(crate) mod suite_context;

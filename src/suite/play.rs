@@ -151,6 +151,7 @@ where
                 progress: observer.begins(&scenario),
                 slot: Arc::default(),
                 job: Arc::clone(&job),
+                attempt: None,
                 is_repeated: false,
                 before: None,
             };
@@ -176,7 +177,12 @@ where
                 let look =
                     !result.status.is_fine_or_skipped() && result.status != Status::Interrupted;
                 result.notes.extend(slot.release(look).await);
-                let laid_down = tokio::task::block_in_place(|| LaidDown::of(&result, &runs));
+                // A stored run has its own files, which stay as they are.
+                let laid_down = if context.judged.is_some() {
+                    LaidDown::default()
+                } else {
+                    tokio::task::block_in_place(|| LaidDown::of(&result, &runs))
+                };
                 (index, result, laid_down, place)
             });
         }
@@ -259,11 +265,13 @@ where
         ..SuiteResult::new(command, started_at, context.git(Path::new(".")))
     };
     let files = suite.scenarios.iter().zip(laid_down);
+    let made = settings.judged.as_ref();
+    let made = made.map_or_else(|| Arc::clone(&runs), |it| Arc::new(Runs::at(&it.folder)));
     let files = files.map(|(it, laid_down)| Files {
-        current: Some(runs.path(&it.id)).filter(|it| it.exists()),
+        current: Some(made.path(&it.id)).filter(|it| it.exists()),
         baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
         container_log: Some(runs.log_path(&it.id)).filter(|it| it.exists()),
-        attempts: attempts(&runs, it),
+        attempts: attempts(&made, it),
         laid_down,
     });
     let files = files.collect();

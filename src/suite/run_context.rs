@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
+
 use crate::evaluate::OfferedBefore;
 use crate::model::{Ending, Evaluation, Problem, Redacted, ScenarioResult, Status, Trajectory};
 use crate::redact::Redactor;
@@ -26,6 +28,8 @@ pub(crate) struct RunContext {
     pub(crate) progress: Arc<dyn ScenarioObserver>,
     pub(crate) slot: Arc<ContainerSlot>,
     pub(crate) job: Arc<Job>,
+    /// Which one of several attempts it is, counted from 1.
+    pub(crate) attempt: Option<u16>,
     /// It is one of several runs that are judged together.
     pub(crate) is_repeated: bool,
     /// What servers offered before, where anything is accepted.
@@ -107,7 +111,10 @@ impl RunContext {
         let played = self.played(scenario, baseline, reads, self.evaluating());
         let (mut executed, log) = Box::pin(played).await;
         let trajectory = &executed.trajectory;
-        let mut notes = self.keep(scenario, trajectory, log.as_ref());
+        let mut notes = Vec::new();
+        if self.suite.judged.is_none() {
+            notes.extend(self.keep(scenario, trajectory, log.as_ref()));
+        }
         notes.append(&mut executed.notes);
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
@@ -234,15 +241,16 @@ impl RunContext {
         reads: Reads,
         evaluating: Evaluating<'_>,
     ) -> (Executed, Option<Redacted<String>>) {
-        let ran = self.suite.execute(
-            scenario,
-            baseline,
-            reads,
-            evaluating,
-            &self.slot,
-            &*self.progress,
-        );
-        let (mut executed, _, log) = self.executed(scenario, Box::pin(ran).await);
+        let ran = match &self.suite.judged {
+            Some(stored) => self.taken_from(stored, scenario, evaluating).boxed(),
+            None => {
+                let (slot, progress) = (&self.slot, &*self.progress);
+                let suite = &self.suite;
+                let ran = suite.execute(scenario, baseline, reads, evaluating, slot, progress);
+                ran.boxed()
+            }
+        };
+        let (mut executed, _, log) = self.executed(scenario, ran.await);
         let trajectory = &mut executed.trajectory;
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
         (executed, log)
@@ -263,6 +271,7 @@ impl RunContext {
             progress: Arc::clone(&self.progress),
             slot: Arc::default(),
             job: Arc::clone(&self.job),
+            attempt: None,
             is_repeated: false,
             before: None,
         }
@@ -276,6 +285,7 @@ impl RunContext {
             progress: self.progress.attempt(number, of),
             slot: Arc::default(),
             job: Arc::clone(&self.job),
+            attempt: Some(number),
             is_repeated: false,
             before: self.before.clone(),
         }
@@ -283,6 +293,9 @@ impl RunContext {
 
     /// Makes an attempt the one that is shown of a scenario; returns what a reader should know of that.
     pub(crate) fn show(&self, scenario: &str, attempt: usize) -> Option<String> {
+        if self.suite.judged.is_some() {
+            return None;
+        }
         let unkept = self.runs.show(scenario, attempt).err()?;
         Some(format!("the run could not be kept: {unkept}"))
     }

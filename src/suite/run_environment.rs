@@ -82,6 +82,14 @@ impl Around {
         Ok(around)
     }
 
+    /// What evaluators may ask of a run that was stored: a judge alone, which is added.
+    pub(crate) fn of_stored(interrupt: CancellationToken) -> Self {
+        Self {
+            interrupt,
+            ..Self::default()
+        }
+    }
+
     /// The same with the model that judges, where an evaluator asks one.
     #[must_use]
     pub(crate) fn with_judge(

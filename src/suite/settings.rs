@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use super::stored_run::StoredRun;
 use crate::model::rules::{Preset, Rules};
 use crate::model::{Called, Servers};
 use crate::scenario_file::servers::Server;
@@ -52,6 +53,8 @@ pub struct Settings {
     /// What all requests to models may cost together, in the currency of the scenarios' prices.
     pub budget: Option<f64>,
     pub judges: Judges,
+    /// The stored run whose trajectories are judged in place of those of new runs.
+    pub judged: Option<Arc<StoredRun>>,
     /// Who answers when scenarios are compared.
     pub answered_by: Servers,
     pub judging: Judging,
@@ -134,6 +137,20 @@ pub struct ScoreSettings {
     pub preset: Option<Preset>,
 }
 
+impl Settings {
+    /// The same, by which nothing is started, and nothing is told to the results database.
+    #[must_use]
+    pub fn running_nothing(self) -> Self {
+        Self {
+            containers: false,
+            retries: None,
+            around: Around::default(),
+            database: None,
+            ..self
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -149,6 +166,7 @@ impl Default for Settings {
             containers: true,
             budget: None,
             judges: Judges::default(),
+            judged: None,
             answered_by: Servers::Live,
             judging: Judging::default(),
             keep_pending: false,

@@ -18,7 +18,7 @@ pub(crate) trait Running: Send + Sync {
     /// What it has set up, as "ending …" names it.
     fn name(&self) -> &'static str;
 
-    /// How long it may take to end; `None` where each part of it has a limit of its own.
+    /// How long it may take to end; `None` where each part of it has a limit and a name of its own, or nothing ends with the run.
     fn limit(&self) -> Option<Duration> {
         Some(LIMIT)
     }
@@ -102,6 +102,7 @@ async fn end(step: &dyn Running, tell: &(dyn Fn(&str) + Send + Sync)) -> Vec<Str
     let Some(limit) = step.limit() else {
         return ending.await;
     };
+    tell(&format!("ending {}", step.name()));
     let ended = tokio::time::timeout(limit, ending).map(|it| {
         it.unwrap_or_else(|_| {
             let name = step.name();

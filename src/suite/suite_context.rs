@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::patience::Patience;
 use super::prepare::Prepared;
-use super::{Settings, recorded, source};
+use super::{Settings, StoredRun, recorded, source};
 use crate::docker::Session;
 use crate::git;
 use crate::model::{Git, Redacted, Redaction, ScenarioResult, Servers, Stamp, Trajectory};
@@ -40,6 +40,8 @@ pub(crate) struct SuiteContext {
     pub(super) judges: JudgesInUse,
     /// What is run again that could not be run or judged.
     pub(super) retries: Option<Retries>,
+    /// The stored run whose trajectories take the place of new runs.
+    pub(crate) judged: Option<Arc<StoredRun>>,
     /// How long after one take the next one begins; `None` for what the scenario says.
     pub(crate) takes_apart: Option<Duration>,
     /// How many scenarios were about to fail so far.
@@ -77,6 +79,7 @@ impl SuiteContext {
             ours,
             prepared: Prepared::default(),
             budget,
+            judged: settings.judged.clone(),
             retries: settings.retries.clone(),
             takes_apart: settings.recording.takes_apart,
             failing: AtomicUsize::new(0),

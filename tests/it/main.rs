@@ -94,6 +94,7 @@ mod review_from;
 mod review_guarded;
 mod review_places;
 mod rows;
+mod run_stored;
 mod scan;
 mod scenario_content;
 mod scenario_file;

@@ -204,6 +204,9 @@ pub(in crate::cli) struct RunArgs {
     /// Where the baselines lie that are replayed; for a single scenario, also the folder of its baseline [default: baselines/]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) baseline: Option<PathBuf>,
+    /// Run nothing, and judge a stored run by what its scenarios expect now: its id, the beginning of it, `latest` or a folder
+    #[arg(long, value_name = "ID", conflicts_with_all = ["watch", "shard", "shuffle", "dry_run", "mcp_config", "repeat", "no_docker"])]
+    pub(in crate::cli) run: Option<PathBuf>,
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,

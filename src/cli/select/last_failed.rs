@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::input;
-use crate::model::{NotRun, Status};
+use crate::model::{Called, NotRun, Status};
 use crate::published::result::{self, ResultDocument, Scenario};
 use crate::store::{RESULT, Runs};
 
@@ -22,7 +22,7 @@ pub(super) struct LastRuns {
 
 impl LastRuns {
     /// Looks scenarios up, by id, in the runs that are kept in a folder: those of one command, or of any. Runs with `--against` say nothing
-    /// of how scenarios stand against their baselines, and do not count.
+    /// of how scenarios stand against their baselines, and those with `--run` ran nothing: neither count.
     ///
     /// Of a scenario that was run in cells of a matrix, any cell that failed tells; of a cell, only that one.
     pub(super) fn find(folder: &Path, command: Option<&str>, scenarios: &[&str]) -> Self {
@@ -41,8 +41,9 @@ impl LastRuns {
                 last.know_nothing(&id, scenarios);
                 break;
             };
-            let is_against = result.called.is_some_and(|it| it.is_against_another());
-            if is_against || command.is_some_and(|it| it != result.command) {
+            let is_other = |it: &Called| it.is_against_another() || it.is_of_stored();
+            let is_other = result.called.as_ref().is_some_and(is_other);
+            if is_other || command.is_some_and(|it| it != result.command) {
                 continue;
             }
             let mut failed: HashMap<String, bool> = HashMap::new();

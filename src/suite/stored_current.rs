@@ -1,0 +1,264 @@
+//! `run --run`: what a stored run made, in the place of what would be run, and judged by what scenarios expect now.
+
+use std::path::PathBuf;
+
+use crate::evaluate::{self, Subject};
+use crate::model::usage::TotalUse;
+use crate::model::{
+    Ending, Evaluation, EvaluationStatus, Found, Problem, Redacted, Status, Trajectory,
+};
+use crate::redact::Redactor;
+use crate::run;
+use crate::scenario_file;
+use crate::scenario_file::Scenario;
+use crate::scenario_file::agent::{Agent, Limits};
+use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind};
+use crate::score;
+use crate::store::{self, Runs};
+use crate::suite::assemble::redactor;
+use crate::suite::evaluating::{self, Evaluating};
+use crate::suite::execute::FinishedRun;
+use crate::suite::run_context::RunContext;
+use crate::suite::run_environment::Around;
+use crate::suite::stored_run::{self, StoredRun};
+
+impl StoredRun {
+    /// Where the trajectory of a scenario lies, or that of one of several attempts, counted from 1.
+    pub(super) fn file(&self, scenario: &str, attempt: Option<u16>) -> PathBuf {
+        let runs = Runs::at(&self.folder);
+        match attempt {
+            Some(number) => runs.attempt(number.into()).path(scenario),
+            None => runs.path(scenario),
+        }
+    }
+
+    /// How often a scenario was run in it to be judged as often; 1 where it was run once.
+    pub(super) fn times(&self, scenario: &str) -> u16 {
+        let several = self.of_scenario(scenario).and_then(stored_run::repeated);
+        several.map_or(1, |it| u16::try_from(it.attempts.len()).unwrap_or(u16::MAX))
+    }
+
+    /// What it made of a scenario, where a run of that scenario as it is now would have made it, too.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be judged.
+    fn trajectory(
+        &self,
+        scenario: &Scenario,
+        attempt: Option<u16>,
+    ) -> Result<Redacted<Trajectory>, Problem> {
+        let file = self.file(&scenario.id, attempt);
+        let Some(stored) = self.of_scenario(&scenario.id) else {
+            let folder = self.folder.display();
+            return Err(Problem::new(format!(
+                "{folder} has no run of this scenario"
+            )));
+        };
+        if !file.exists() {
+            let then = stored.repeated.as_deref().zip(attempt);
+            let then = then.and_then(|(all, number)| all.attempts.get(usize::from(number) - 1));
+            let gone = stored_run::without(stored, &file, then);
+            let why = gone.problem.clone();
+            return Err(why.unwrap_or_else(|| Problem::new("nothing is known of it")));
+        }
+        let trajectory = store::load(&file).map_err(|it| Problem::from(&it))?;
+        if trajectory.scenario != scenario.id {
+            let (file, of) = (file.display(), &trajectory.scenario);
+            return Err(Problem::new(format!(
+                "{file} is of another scenario: `{of}`"
+            )));
+        }
+        match another_experiment(scenario, &trajectory) {
+            None => Ok(trajectory),
+            Some(why) => Err(Problem::new(format!(
+                "this run does not tell how the scenario does as it is now: {why}"
+            ))
+            .hint("run the scenario again")),
+        }
+    }
+}
+
+/// What of a scenario is another than when a run of it was made: what is asked, or who asks.
+fn another_experiment(scenario: &Scenario, run: &Trajectory) -> Option<String> {
+    let (agent, stamp) = (scenario.agent.kind(), &run.stamp);
+    if stamp.agent != agent {
+        return Some(format!(
+            "it was made by the agent `{}`, and the scenario's is `{agent}` (`--agent` chooses another)",
+            stamp.agent
+        ));
+    }
+    if let (Some(model), Some(then)) = (scenario.agent.model_name(), &stamp.model)
+        && model != then
+    {
+        return Some(format!(
+            "it was made with the model `{then}`, and not with `{model}`"
+        ));
+    }
+    let hash = scenario_file::agent_hash(&scenario.agent, &scenario.redaction);
+    let is_other = score::scenario_has_changed(run, Some(&scenario.hash), agent, hash.as_deref());
+    is_other.then(|| match scenario.agent {
+        Agent::Scripted { .. } => "its messages or its calls have changed since".to_owned(),
+        _ => "its messages, or what its agent is given, have changed since".to_owned(),
+    })
+}
+
+/// Which limit of a scenario would have ended a run.
+fn over_limits(limits: &Limits, run: &Trajectory) -> Option<String> {
+    let calls = run.calls().count();
+    let used = TotalUse::of(&run.requests);
+    let tokens = used.as_ref().and_then(|it| it.tokens.total_tokens);
+    let cost = used.as_ref().and_then(|it| it.cost);
+    let ms = run.duration_ms;
+    let over = |name: &str, what: String| Some(format!("`limits.{name}`: {what}"));
+    if let Some(most) = limits.max_steps.filter(|it| calls > *it as usize) {
+        return over("max_steps", format!("{calls} calls were made of {most}"));
+    }
+    if let Some((most, used)) = limits.max_total_tokens.zip(tokens)
+        && used > most
+    {
+        return over(
+            "max_total_tokens",
+            format!("{used} tokens were used of {most}"),
+        );
+    }
+    if let Some((most, cost)) = limits.max_cost.zip(cost)
+        && cost > most
+    {
+        return over("max_cost", format!("the run cost {cost} of {most}"));
+    }
+    if let Some((most, ms)) = limits.max_duration.zip(ms)
+        && ms > most.as_secs_f64() * 1000.0
+    {
+        return over(
+            "max_duration",
+            format!("{:.1} s passed of {most:?}", ms / 1000.0),
+        );
+    }
+    None
+}
+
+impl StoredRun {
+    /// What evaluators found in the run of a scenario. Of several, it is known of the one that is shown, and of the others only whether they
+    /// passed.
+    fn found(&self, scenario: &str, attempt: Option<u16>) -> Option<Vec<Found>> {
+        let stored = self.of_scenario(scenario)?;
+        let mut found: Vec<Found> = (stored.evaluators.iter().cloned())
+            .map(Found::from)
+            .collect();
+        if let (Some(all), Some(number)) = (&stored.repeated, attempt.map(usize::from))
+            && number != all.shown
+        {
+            let then = all.attempts.get(number - 1).map(|it| it.status);
+            for it in &mut found {
+                it.score = None;
+                if then == Some(Status::Passed) {
+                    it.status = EvaluationStatus::Passed;
+                } else {
+                    it.status = EvaluationStatus::Error;
+                    "what it found in this attempt was not kept".clone_into(&mut it.message);
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+impl RunContext {
+    /// What evaluators found in a stored run, with what judges say of it now.
+    async fn ruled_again(
+        &self,
+        scenario: &Scenario,
+        (filled, trajectory): (&Redacted<Scenario>, &Redacted<Trajectory>),
+        subject: Subject<'_>,
+        (mut found, redactor): (Vec<Evaluation>, &Redactor),
+    ) -> Vec<Evaluation> {
+        let is_judge = |it: &Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
+        let all = filled.evaluators.iter().enumerate();
+        let asked = all.filter(|(index, it)| is_judge(it) && found[*index].is_gone);
+        let (places, asked): (Vec<usize>, Vec<Evaluator>) =
+            asked.map(|(index, it)| (index, it.clone())).unzip();
+        if places.is_empty() {
+            return found;
+        }
+        let around = Around::of_stored(self.suite.interrupt.clone());
+        let around = around.with_judge(scenario, || self.suite.llm_judge(scenario));
+        let only = filled.derive(|it| Scenario {
+            evaluators: asked,
+            ..it.clone()
+        });
+        let around = around.of_run(&only, trajectory, &self.slot, redactor);
+        let ruled = evaluate::evaluate(Subject {
+            scenario: &only,
+            around: Some(&around),
+            ..subject
+        });
+        for (index, ruled) in places.into_iter().zip(ruled.await) {
+            found[index] = ruled;
+        }
+        found
+    }
+
+    /// What a stored run made of a scenario, as if it had just been made. Judges are asked again; what else evaluators found around it
+    /// then, they still find.
+    pub(super) async fn taken_from(
+        &self,
+        stored: &StoredRun,
+        scenario: &Scenario,
+        evaluating: Evaluating<'_>,
+    ) -> FinishedRun {
+        let shown = self.redacted(scenario);
+        let secrets = self.suite.remembered(scenario);
+        let redactor = redactor(&secrets, scenario);
+        let attempt = self.attempt;
+        let loaded = tokio::task::block_in_place(|| stored.trajectory(scenario, attempt));
+        let mut evaluations = Redacted::default();
+        let trajectory = match loaded {
+            Ok(mut trajectory) => {
+                trajectory.refine(score::mark_breaches);
+                if let Evaluating::They {
+                    among_others,
+                    before,
+                } = evaluating
+                    && trajectory.ending.is_complete()
+                {
+                    let filled = evaluating::redacted_scenario(scenario, &trajectory, &redactor);
+                    let found = stored.found(&scenario.id, attempt);
+                    let known = (found.as_deref(), before);
+                    let found = evaluating::with_found(&filled, &trajectory, known, among_others);
+                    let subject = Subject {
+                        scenario: &filled,
+                        trajectory: &trajectory,
+                        said: None,
+                        around: None,
+                        is_repeated: among_others,
+                        before,
+                    };
+                    let run = (&filled, &trajectory);
+                    let found = self.ruled_again(scenario, run, subject, (found, &redactor));
+                    evaluations = redactor.evaluations(found.await);
+                }
+                let over = over_limits(&scenario.limits, &trajectory);
+                if let Some(message) = over.filter(|_| trajectory.ending.is_complete()) {
+                    trajectory.refine(|it| it.ending = Ending::LimitReached { message });
+                }
+                trajectory
+            }
+            Err(problem) => {
+                let ending = Ending::Error {
+                    message: problem.message,
+                    details: problem.details.into_iter().chain(problem.hint).collect(),
+                    trouble: None,
+                };
+                run::not_begun(&shown, self.suite.stamp(scenario), ending, &redactor)
+            }
+        };
+        FinishedRun {
+            trajectory,
+            redactor,
+            evaluations,
+            notes: Vec::new(),
+            log: None,
+        }
+    }
+}

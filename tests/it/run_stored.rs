@@ -1,0 +1,254 @@
+//! `run --run`: a stored run is judged by what its scenarios expect now, and never by what another run would have made.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::Project;
+use crate::judge::desk::{Model, document, verdict};
+
+/// A scenario whose script calls `look`, which says `fine`, with these keys besides.
+fn scenario(project: &Project, id: &str, more: &Value) {
+    let tool = json!({ "name": "look", "responses": [{ "content": "fine" }] });
+    let mut scenario = json!({
+        "name": id,
+        "user_intent": "Look",
+        "servers": { "m": { "type": "mock" } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "look", "args": {} }] },
+        "mcp_interactions": { "m": { "tools": [tool] } },
+    });
+    let more = more.as_object().unwrap().clone();
+    scenario.as_object_mut().unwrap().extend(more);
+    project.file(&format!("scenarios/{id}.yaml"), scenario.to_string());
+}
+
+/// A run of the scenarios `a` and `b`, which passed, and its id.
+fn made(more: &[&str]) -> (Project, String) {
+    let project = Project::new();
+    for id in ["a", "b"] {
+        scenario(
+            &project,
+            id,
+            &json!({ "expected_trajectory": [{ "tool": "look", "args": {} }] }),
+        );
+    }
+    let result = project.result(0, &[&["run"], more].concat());
+    let id = result["run_id"].as_str().unwrap().to_owned();
+    (project, id)
+}
+
+fn status(result: &Value, index: usize) -> &str {
+    result["scenarios"][index]["status"].as_str().unwrap()
+}
+
+fn message(result: &Value, index: usize) -> &str {
+    let problem = &result["scenarios"][index]["problem"];
+    problem["message"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn expectations_of_today_decide_and_nothing_is_run() {
+    let (project, id) = made(&[]);
+    // A server that does not start any more is of no matter.
+    let servers = json!({ "m": { "type": "stdio", "command": "is-not-there" } });
+    scenario(
+        &project,
+        "a",
+        &json!({ "servers": servers, "success_criteria": [{ "text": "gone" }] }),
+    );
+    project.edit("scenarios/a.yaml", "\"mcp_interactions\":{\"m\":{\"tools\":[{\"name\":\"look\",\"responses\":[{\"content\":\"fine\"}]}]}},", "");
+    let judged = project.result(1, &["run", "--run", &id]);
+    assert_eq!(
+        [status(&judged, 0), status(&judged, 1)],
+        ["failed", "passed"]
+    );
+    let file = judged["scenarios"][0]["current"]["file"].as_str().unwrap();
+    assert!(
+        file.contains(&id),
+        "the trajectory is that of the run: {file}"
+    );
+    let options = judged["called"]["options"].to_string();
+    assert!(
+        options.contains("--run") && options.contains(&id),
+        "{options}"
+    );
+    // It ran nothing, so that it is neither the latest run nor what failed last.
+    let again = project.result(1, &["run", "--run", "latest"]);
+    assert_eq!(
+        again["scenarios"][0]["current"]["file"],
+        judged["scenarios"][0]["current"]["file"]
+    );
+    project
+        .expect(0, &["run", "--last-failed", "--dry-run"])
+        .says("passed when `mcp-eval run` ran them last");
+    // However few runs stay, the one that is judged does.
+    project.result(1, &["run", "--run", &id, "--keep", "1"]);
+    project.result(1, &["run", "--run", &id, "--keep", "1"]);
+}
+
+#[test]
+fn what_another_run_would_have_made_is_no_verdict() {
+    let (project, id) = made(&[]);
+    let expected = json!([{ "tool": "look", "args": {} }]);
+    let calls = json!({ "kind": "scripted", "calls": [{ "tool": "look", "args": { "q": 1 } }] });
+    let model = json!({ "kind": "openai", "model": "m" });
+    for (more, why) in [
+        (
+            json!({ "agent": calls }),
+            "its messages or its calls have changed since",
+        ),
+        (
+            json!({ "user_intent": "Look twice" }),
+            "its messages or its calls have changed since",
+        ),
+        (
+            json!({ "agent": model }),
+            "it was made by the agent `scripted`, and the scenario's is `openai`",
+        ),
+    ] {
+        let mut more = more;
+        more["expected_trajectory"] = expected.clone();
+        scenario(&project, "a", &more);
+        let judged = project.result(3, &["run", "--run", &id]);
+        assert_eq!(
+            [status(&judged, 0), status(&judged, 1)],
+            ["error", "passed"],
+            "{more}"
+        );
+        assert!(message(&judged, 0).contains(why), "{judged:#}");
+    }
+}
+
+#[test]
+fn limits_and_disabled_scenarios_are_those_of_today() {
+    let (project, id) = made(&[]);
+    let expected = json!([{ "tool": "look", "args": {} }]);
+    scenario(
+        &project,
+        "a",
+        &json!({ "expected_trajectory": expected, "limits": { "max_steps": 1 } }),
+    );
+    scenario(
+        &project,
+        "b",
+        &json!({ "expected_trajectory": expected, "enabled": false }),
+    );
+    let judged = project.result(0, &["run", "--run", &id]);
+    assert_eq!(
+        [status(&judged, 0), status(&judged, 1)],
+        ["passed", "skipped"]
+    );
+    let two = json!({ "kind": "scripted", "calls": [{ "tool": "look", "args": {} }, { "tool": "look", "args": {} }] });
+    scenario(&project, "a", &json!({ "agent": two }));
+    let result = project.result(0, &["run"]);
+    let id = result["run_id"].as_str().unwrap();
+    scenario(
+        &project,
+        "a",
+        &json!({ "agent": two, "limits": { "max_steps": 1 } }),
+    );
+    let judged = project.result(1, &["run", "--run", id]);
+    assert_eq!(status(&judged, 0), "failed");
+    assert_eq!(
+        message(&judged, 0),
+        "`limits.max_steps`: 2 calls were made of 1"
+    );
+}
+
+#[test]
+fn each_of_several_runs_counts() {
+    let (project, id) = made(&["--repeat", "3"]);
+    let again = ["run", "--run", &id];
+    let judged = project.result(0, &again);
+    assert_eq!(
+        judged["scenarios"][0]["repeated"]["passed"], 3,
+        "{judged:#}"
+    );
+    let attempt = project
+        .path(".mcp-eval/runs")
+        .join(&id)
+        .join("attempts/2/current/a.json");
+    let text = fs::read_to_string(&attempt).unwrap();
+    fs::write(&attempt, text.replace("fine", "other")).unwrap();
+    let expected = json!([{ "tool": "look", "args": {} }]);
+    scenario(
+        &project,
+        "a",
+        &json!({ "expected_trajectory": expected, "success_criteria": [{ "text": "fine" }] }),
+    );
+    let judged = project.result(1, &again);
+    assert_eq!(
+        judged["scenarios"][0]["repeated"]["passed"], 2,
+        "{judged:#}"
+    );
+    fs::remove_file(&attempt).unwrap();
+    let judged = project.result(3, &again);
+    assert_eq!(status(&judged, 0), "error");
+}
+
+#[test]
+fn a_run_that_is_not_whole_is_never_green() {
+    let (project, id) = made(&[]);
+    let again = ["run", "--run", &id];
+    let current = project.path(".mcp-eval/runs").join(&id).join("current");
+    let a = fs::read(current.join("a.json")).unwrap();
+    fs::remove_file(current.join("a.json")).unwrap();
+    let judged = project.result(3, &again);
+    assert!(
+        message(&judged, 0).starts_with("its trajectory is gone"),
+        "{judged:#}"
+    );
+    fs::copy(current.join("b.json"), current.join("a.json")).unwrap();
+    let judged = project.result(3, &again);
+    assert!(
+        message(&judged, 0).ends_with("is of another scenario: `b`"),
+        "{judged:#}"
+    );
+    fs::write(current.join("a.json"), a).unwrap();
+    fs::remove_file(project.path("scenarios/a.yaml")).unwrap();
+    project
+        .expect(3, &again)
+        .says("no scenario file here is `a`");
+    project.expect(0, &["run", "--run", &id, "scenarios/b.yaml"]);
+    project.expect(2, &["run", "--run", &id, "--var", "x=1"]);
+    let file = format!(".mcp-eval/runs/{id}/current/b.json");
+    project
+        .expect(2, &["run", "--run", &file])
+        .says("is not the folder of a stored run");
+    project
+        .expect(2, &["run", "--run", "2001"])
+        .says("there is no run or folder");
+    project.expect(2, &["run", "--run", &id, "--repeat", "2"]);
+}
+
+#[test]
+fn judges_are_asked_and_what_others_found_then_counts() {
+    let project = Project::new();
+    let judge = json!({
+        "provider": "custom", "model": "j", "base_url": "${JUDGE_URL}", "api_key_env": "JUDGE_SECRET_WORD",
+    });
+    let written = json!({ "type": "file", "path": "there", "exists": true, "role": "gating" });
+    let keys = |more: Value| json!({ "judge": judge, "evaluators": [written, more] });
+    project.file("scenarios/there", "");
+    scenario(&project, "a", &keys(json!({ "type": "trace-no-errors" })));
+    let model = Model::new(|_, _| verdict(0.2));
+    let made = document(&project, &model.url, 0, &["run"]);
+    let id = made["run_id"].as_str().unwrap();
+    fs::remove_file(project.path("scenarios/there")).unwrap();
+    let asks = json!({ "type": "llm-judge", "criteria": "It is fine.", "role": "gating" });
+    scenario(&project, "a", &keys(asks));
+    let judged = document(&project, &model.url, 1, &["run", "--run", id]);
+    let evaluators = &judged["scenarios"][0]["evaluators"];
+    assert_eq!(evaluators[0]["status"], "passed", "{evaluators:#}");
+    assert_eq!(evaluators[1]["status"], "failed", "{evaluators:#}");
+    assert_eq!(evaluators[1]["score"], 0.2);
+    assert_eq!(model.bodies().len(), 1);
+    // One that looks around the run, and is new, cannot look any more.
+    let new = json!({ "type": "file", "path": "other", "exists": true, "role": "gating" });
+    scenario(&project, "a", &keys(new));
+    let judged = document(&project, &model.url, 3, &["run", "--run", id]);
+    assert!(
+        message(&judged, 0).contains("it was not asked when this run was made"),
+        "{judged:#}"
+    );
+}
