@@ -1,6 +1,7 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
@@ -99,6 +100,13 @@ impl Console {
     /// Prints a document for programs to stdout, to the letter.
     pub(super) fn document(text: &str) {
         keep(write_all(io::stdout().lock(), text));
+    }
+
+    /// The same of a document in a file.
+    pub(super) fn copy(mut document: File) {
+        let mut stdout = io::stdout().lock();
+        let copied = io::copy(&mut document, &mut stdout);
+        keep(copied.and_then(|_| stdout.flush()));
     }
 
     /// Prints commands to the runner of a workflow, which reads them from stderr as well as from stdout.

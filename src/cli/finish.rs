@@ -1,5 +1,7 @@
 //! The end of a suite: the document, what is printed, the exit code.
 
+use std::borrow::Cow;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
@@ -9,15 +11,17 @@ use crate::cli::pages::{copy_sides, point_latest, write_pages};
 use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::{Console, Exit, Failure, ci, database, gates, links, runtime, shuffle};
-use crate::published::result::{self, Bisected, ResultDocument, Shard};
+use crate::published::result::{Bisected, ResultDocument, Shard};
 use crate::redact;
 use crate::report::advice;
 use crate::report::command::{quoted, review};
 use crate::scenario_file::suites::SuiteFile;
 use crate::store::database::RunHead;
-use crate::store::{self, RESULT, Retention, Runs};
+use crate::store::{self, RESULT, Retention, RunLine, Runs};
 use crate::suite::ci::is_ci;
-use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS};
+use crate::suite::{
+    self, BASELINES, BISECT_STATE, Files, Finished, REPORTS, Scored, Sides, scored_sides,
+};
 
 /// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {
@@ -76,9 +80,6 @@ pub(super) struct ShardOf<'a> {
 pub(super) trait Kept: Source {
     fn result_mut(&mut self) -> &mut ResultDocument;
 
-    /// The document as seen from the folder of its runs, without a copy: of many scenarios, it is large.
-    fn seen_from_runs(&mut self) -> &ResultDocument;
-
     /// The folder of its runs.
     fn runs(&self) -> &Runs;
 
@@ -88,9 +89,8 @@ pub(super) trait Kept: Source {
     ///
     /// When it cannot be written.
     fn keep(&mut self) -> Result<(), Failure> {
-        let path = self.runs().folder().join(RESULT);
-        let text = result::json(self.seen_from_runs());
-        store::write(&path, text.as_bytes())?;
+        let folder = self.runs().folder().to_owned();
+        store::write_json(&folder.join(RESULT), &*self.document(&folder))?;
         self.runs().remove_ended();
         Ok(())
     }
@@ -106,41 +106,44 @@ pub(super) fn finish(
     options: &ReportOptions<'_>,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let mut result = ResultDocument {
-        bisected: options.bisected.clone(),
-        shard: options.shard.map(|it| it.shard.clone()),
-        shuffle_seed: options.shuffle_seed,
-        links: links::links(),
-        ..ResultDocument::from(finished)
-    };
-    result.matrix = suite::matrix(&result.scenarios);
-    if let Some((suite, today)) = options.suite {
-        gates::follow(&mut result, suite, today);
-    }
     // They are about what is not kept.
     for note in &finished.notes {
         console.warning(&format!("note: {note}"));
     }
-    let idle = options.shard.and_then(|it| it.idle);
-    let exit = match (&options.bisected, idle) {
-        (Some(bisected), _) if bisected.first_bad.len() == 1 => Exit::Passed,
-        (Some(_), _) => Exit::Incomplete,
-        (None, _) if result.interrupted => Exit::Interrupted,
-        (None, Some(exit)) => exit,
-        (None, None) => gates::exit(&result, options.strict_statistics, options.strict),
-    };
     let mut found = Found {
-        result,
-        finished,
+        result: ResultDocument::from(finished),
+        runs: &finished.runs,
+        files: &finished.files,
+        sides: &|it| finished.sides(it),
         folder: folder(&finished.runs, options.reports),
     };
-    let published = publish(&mut found, exit, options, console);
+    let published = found.finish(options, console);
     if let Some(database) = &finished.database {
         // What became of the whole is known by now.
         database.head(finished.suite.derive(|_| RunHead::ended(&found.result)));
         database::tell(&runtime::here()?.block_on(database.flush()), console);
     }
     published
+}
+
+/// The same of stored runs that were scored.
+///
+/// # Errors
+///
+/// As [`finish`].
+pub(super) fn finish_scored(
+    scored: Scored,
+    options: &ReportOptions<'_>,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let mut found = Found {
+        result: scored.result,
+        runs: &scored.runs,
+        files: &scored.files,
+        sides: &|it| scored_sides(&scored.files[it]),
+        folder: folder(&scored.runs, options.reports),
+    };
+    found.finish(options, console)
 }
 
 /// Completes the document of a suite that was not run from a command line, keeps it, and returns it. What goes wrong there is reported, and
@@ -160,14 +163,16 @@ pub(super) fn keep(
     set_gate(&mut result, exit, options);
     let mut found = Found {
         result,
-        finished,
+        runs: &finished.runs,
+        files: &finished.files,
+        sides: &|it| finished.sides(it),
         folder: finished.runs.folder().to_owned(),
     };
     if let Err(failure) = found.keep() {
         console.note(&format!("note: {}", failure.message));
     }
-    tidy(&finished.runs, options, console);
-    found.document(finished.runs.folder())
+    tidy(&mut found, options, console);
+    found.result
 }
 
 /// The same of a command that shows in a way of its own what came of its scenarios.
@@ -241,11 +246,19 @@ pub(super) fn publish(
         found.keep()
     };
     let written = written.and_then(|()| reports.write(Some(&folder), found, console));
+    let runs = found.runs().folder().to_owned();
+    if written.is_ok() {
+        tidy(found, options, console);
+    }
     let shown = found.document(&folder);
     add_to_summary(&shown, console);
     let Err(failure) = written else {
-        tidy(found.runs(), options, console);
-        print(&shown, reports.printed, console);
+        // Seen from its runs, what was kept is what is printed: of many scenarios, it is made once.
+        let is_kept = reports.printed == Format::Json && folder == runs;
+        match File::open(runs.join(RESULT)) {
+            Ok(kept) if is_kept => Console::copy(kept),
+            _ => print(&shown, reports.printed, console),
+        }
         if reports.printed == Format::Json {
             // A program reads it, perhaps with what is said beside it; the document says where all of it lies.
             return Ok(exit);
@@ -265,7 +278,7 @@ pub(super) fn publish(
     set_gate(found.result_mut(), exit, options);
     // Kept all the same, where that is possible: the report can be rendered again from there.
     let _ = found.keep();
-    tidy(found.runs(), options, console);
+    tidy(found, options, console);
     print(&found.document(&folder), reports.printed, console);
     Err(Failure {
         exit,
@@ -306,8 +319,9 @@ fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<Str
 
 /// Removes runs and reports that need not stay, and notes in the index what there is: this run as its document says by now. What goes
 /// wrong there spoils no result.
-fn tidy(of: &Runs, options: &ReportOptions<'_>, console: Console) {
-    let Some(runs) = of.folder().parent() else {
+fn tidy(of: &mut dyn Kept, options: &ReportOptions<'_>, console: Console) {
+    let line = RunLine::from(&*of.result_mut());
+    let Some(runs) = of.runs().folder().parent() else {
         return;
     };
     let retention = Retention {
@@ -323,7 +337,7 @@ fn tidy(of: &Runs, options: &ReportOptions<'_>, console: Console) {
         ],
     };
     retention.tidy();
-    if let Err(error) = store::index(runs, of.id()) {
+    if let Err(error) = store::index(runs, line) {
         console.note(&format!("note: {error}"));
     }
 }
@@ -331,25 +345,55 @@ fn tidy(of: &Runs, options: &ReportOptions<'_>, console: Console) {
 /// A result that a command has just found.
 struct Found<'a> {
     result: ResultDocument,
-    finished: &'a Finished,
+    runs: &'a Runs,
+    /// Where the trajectories lie, for each scenario of the result.
+    files: &'a [Files],
+    sides: &'a (dyn Fn(usize) -> Sides + Sync),
     /// Where its pages are, or, without pages, the document alone.
     folder: PathBuf,
 }
 
+impl Found<'_> {
+    /// Completes the document, and publishes it.
+    ///
+    /// # Errors
+    ///
+    /// As [`publish`].
+    fn finish(&mut self, options: &ReportOptions<'_>, console: Console) -> Result<Exit, Failure> {
+        let result = &mut self.result;
+        result.bisected.clone_from(&options.bisected);
+        result.shard = options.shard.map(|it| it.shard.clone());
+        result.shuffle_seed = options.shuffle_seed;
+        result.links = links::links();
+        result.matrix = suite::matrix(&result.scenarios);
+        if let Some((suite, today)) = options.suite {
+            gates::follow(result, suite, today);
+        }
+        let idle = options.shard.and_then(|it| it.idle);
+        let exit = match (&options.bisected, idle) {
+            (Some(bisected), _) if bisected.first_bad.len() == 1 => Exit::Passed,
+            (Some(_), _) => Exit::Incomplete,
+            (None, _) if result.interrupted => Exit::Interrupted,
+            (None, Some(exit)) => exit,
+            (None, None) => gates::exit(result, options.strict_statistics, options.strict),
+        };
+        publish(self, exit, options, console)
+    }
+}
+
 impl Source for Found<'_> {
-    fn document(&self, folder: &Path) -> ResultDocument {
-        let mut document = self.result.clone();
-        name_files(&mut document, self.finished, folder);
-        document
+    fn document(&mut self, folder: &Path) -> Cow<'_, ResultDocument> {
+        name_files(&mut self.result, self.files, folder);
+        Cow::Borrowed(&self.result)
     }
 
-    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
+        let (files, sides) = (self.files, self.sides);
         let document = self.document(folder);
-        for (scenario, files) in document.scenarios.iter().zip(&self.finished.files) {
+        for (scenario, files) in document.scenarios.iter().zip(files) {
             let sides = [files.current.as_deref(), files.baseline.as_deref()];
             copy_sides(folder, &document, scenario, sides)?;
         }
-        let sides = (0..self.finished.files.len()).map(|it| self.finished.sides(it));
         Ok(write_pages(folder, &document, sides)?)
     }
 
@@ -363,13 +407,8 @@ impl Kept for Found<'_> {
         &mut self.result
     }
 
-    fn seen_from_runs(&mut self) -> &ResultDocument {
-        name_files(&mut self.result, self.finished, self.finished.runs.folder());
-        &self.result
-    }
-
     fn runs(&self) -> &Runs {
-        &self.finished.runs
+        self.runs
     }
 }
 
@@ -399,9 +438,9 @@ pub(super) fn print(result: &ResultDocument, format: Format, console: Console) {
 }
 
 /// Gives the document the paths of the trajectories it speaks of, as seen from its own folder.
-fn name_files(result: &mut ResultDocument, finished: &Finished, folder: &Path) {
+fn name_files(result: &mut ResultDocument, files: &[Files], folder: &Path) {
     let seen = SeenFrom::new(folder);
-    for (published, files) in result.scenarios.iter_mut().zip(&finished.files) {
+    for (published, files) in result.scenarios.iter_mut().zip(files) {
         published.container_log = files.container_log.as_deref().map(|it| seen.path(it));
         for (side, file) in [
             (&mut published.current, &files.current),

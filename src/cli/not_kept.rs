@@ -1,6 +1,7 @@
 //! Results of which nothing is kept: of a command that had nothing to do, and of one that cannot do what it was asked, so that nobody takes
 //! an older result for its own.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::cli::args::{Asked, Format};
@@ -25,12 +26,12 @@ pub(super) fn unchanged(
     let exit = Exit::Unchanged;
     let result = without_scenarios::unchanged(command, sentence);
     let folder = reports.output.as_deref().filter(|_| reports.pages);
-    let nothing = Nothing { result, folder };
+    let mut nothing = Nothing { result, folder };
     if let Some(folder) = folder {
         nothing.write_pages(folder)?;
         console.note(&format!("Report: {}", folder.join(INDEX).display()));
     }
-    reports.write(folder, &nothing, console)?;
+    reports.write(folder, &mut nothing, console)?;
     match reports.printed {
         Format::Terminal => console.result(sentence),
         format => {
@@ -48,13 +49,12 @@ struct Nothing<'a> {
 }
 
 impl Source for Nothing<'_> {
-    fn document(&self, _: &Path) -> ResultDocument {
-        self.result.clone()
+    fn document(&mut self, _: &Path) -> Cow<'_, ResultDocument> {
+        Cow::Borrowed(&self.result)
     }
 
-    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
-        let sides = self.result.scenarios.iter().map(|_| Sides::default());
-        Ok(write_pages(folder, &self.result, sides)?)
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
+        Ok(write_pages(folder, &self.result, &|_| Sides::default())?)
     }
 
     fn is_in(&self, folder: &Path) -> bool {

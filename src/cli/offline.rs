@@ -83,8 +83,8 @@ pub(super) fn compare(
         allow_changed: args.allow_changed,
         strict_statistics: args.strict_statistics,
     };
-    let finished = suite::compare_stored(&stored, &judging, &interrupt)?;
-    let results = &finished.suite.scenarios;
+    let found = suite::compare_stored(&stored, &judging, &interrupt)?;
+    let results = &found.result.scenarios;
     if results.is_empty() {
         console.note(&format!(
             "note: {} has no run of a scenario that was chosen",
@@ -104,7 +104,7 @@ pub(super) fn compare(
         strict: args.score.strict,
         ..ReportOptions::of(reports, args.execute.kept.keep.0, &stored.baselines)
     };
-    finish::finish(&finished, &options, console)
+    finish::finish_scored(found, &options, console)
 }
 
 /// The trajectories that a file or folder holds.
@@ -267,8 +267,9 @@ fn ids(run: Option<&StoredRun>, files: &[PathBuf]) -> Vec<String> {
     if !listed.is_empty() {
         return listed;
     }
-    let loaded = files.iter().filter_map(|it| store::load(it).ok());
-    loaded.map(|it| it.scenario.clone()).collect()
+    let id = |number: usize| Some(store::load(&files[number]).ok()?.scenario.clone());
+    let ids = suite::at_once(files.len(), id);
+    ids.into_iter().flatten().collect()
 }
 
 /// Whether the user asks for a scenario that has no file any more, by its tags and its path when it was run.

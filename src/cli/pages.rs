@@ -10,7 +10,7 @@ use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{is_of_earlier_version, to_json};
 use crate::report::html;
 use crate::store::{self, RESULT, Runs, StoreError};
-use crate::suite::Sides;
+use crate::suite::{Sides, at_once};
 
 /// Writes the index, one page per scenario, their style and script, and the document. The trajectories that a page shows are asked for when it is written.
 ///
@@ -20,15 +20,19 @@ use crate::suite::Sides;
 pub(super) fn write_pages(
     folder: &Path,
     result: &ResultDocument,
-    sides: impl IntoIterator<Item = Sides>,
+    sides: &(dyn Fn(usize) -> Sides + Sync),
 ) -> Result<(), StoreError> {
-    let mut responses = html::Responses::new();
-    for (scenario, sides) in result.scenarios.iter().zip(sides) {
+    let written = at_once(result.scenarios.len(), |number| {
+        let (scenario, sides) = (&result.scenarios[number], sides(number));
         let [baseline, current] = sides.each_ref().map(Option::as_deref);
         let page = html::scenario(result, scenario, baseline, current);
         write_page(folder, &scenario.id, &page)?;
+        let mut responses = html::Responses::new();
         html::keep_response(&mut responses, scenario, current.map(|it| &**it));
-    }
+        Ok(responses)
+    });
+    let responses: Result<Vec<html::Responses>, StoreError> = written.into_iter().collect();
+    let responses = responses?.into_iter().flatten().collect();
     write(
         &folder.join(RESULT),
         result::compact_json(result).as_bytes(),

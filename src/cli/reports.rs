@@ -1,5 +1,6 @@
 //! The forms of a result that the user asks for: checked before anything runs, written when the result is there.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
@@ -38,14 +39,14 @@ pub(super) struct Reports {
 /// What is known of a result, wherever it is written.
 pub(super) trait Source {
     /// The document as seen from a folder, because it names files relative to itself.
-    fn document(&self, folder: &Path) -> ResultDocument;
+    fn document(&mut self, folder: &Path) -> Cow<'_, ResultDocument>;
 
     /// Writes the pages to a folder, and the document beside them.
     ///
     /// # Errors
     ///
     /// When one of them cannot be written.
-    fn write_pages(&self, folder: &Path) -> Result<(), Failure>;
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure>;
 
     /// Whether what belongs into this folder is there already.
     fn is_in(&self, folder: &Path) -> bool;
@@ -213,7 +214,7 @@ impl Reports {
     pub(super) fn write(
         &self,
         folder: Option<&Path>,
-        source: &dyn Source,
+        source: &mut dyn Source,
         console: Console,
     ) -> Result<(), Failure> {
         let mut first_failure = None;

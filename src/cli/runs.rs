@@ -56,10 +56,13 @@ pub(super) fn folder(run: &str) -> Result<PathBuf, String> {
 /// As [`folder`].
 pub(super) fn made(run: &str) -> Result<PathBuf, String> {
     let is_path = Path::new(run).exists() || RUNS.join(run).is_dir();
-    match latest_made() {
-        Some(latest) if run == LATEST && !is_path => Ok(latest),
-        _ => folder(run),
+    if run == LATEST
+        && !is_path
+        && let Some(latest) = latest_made()
+    {
+        return Ok(latest);
     }
+    folder(run)
 }
 
 /// The folder of the latest run that has a result.

@@ -1,6 +1,9 @@
 //! A result that was stored by an earlier command.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
 
 use crate::cli::paths::SeenFrom;
 use crate::cli::{Failure, pages, runs};
@@ -102,11 +105,15 @@ impl Stored {
     ///
     /// When a page cannot be written.
     pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
-        let mut gone = Vec::new();
-        let scenarios = self.result.scenarios.iter();
-        let sides = scenarios.map(|it| stored_sides(&self.folder, it, &mut gone));
-        pages::write_pages(folder, &self.shown_from(folder), sides)?;
-        Ok(gone)
+        let gone: Mutex<BTreeMap<usize, Vec<String>>> = Mutex::default();
+        let sides = |number: usize| {
+            let mut own = Vec::new();
+            let sides = stored_sides(&self.folder, &self.result.scenarios[number], &mut own);
+            gone.lock().insert(number, own);
+            sides
+        };
+        pages::write_pages(folder, &self.shown_from(folder), &sides)?;
+        Ok(gone.into_inner().into_values().flatten().collect())
     }
 
     /// Writes the index and all pages into one file. Returns the trajectories that are gone, and how many pages found no room.

@@ -1,14 +1,16 @@
 //! Files that are replaced as a whole: readers never see a half-written one.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::input;
+use crate::json;
 
 /// What can go wrong with stored files.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +118,40 @@ pub fn write_following_links(path: &Path, content: &[u8]) -> Result<(), StoreErr
     Beside::new(path, content)?.put()
 }
 
+/// The same of a document as indented JSON, with a line break at its end. It is written while it is made: the text of many scenarios is long.
+///
+/// # Errors
+///
+/// As [`write`].
+pub fn write_json(path: &Path, document: &impl Serialize) -> Result<(), StoreError> {
+    check_links(path, path)?;
+    let filled = Beside::filled(path, |file| {
+        let mut text = BufWriter::with_capacity(PIECE, Escaping(file));
+        serde_json::to_writer_pretty(&mut text, document)?;
+        text.write_all(b"\n")?;
+        text.flush()
+    });
+    filled?.put()
+}
+
+/// How much JSON is put into its file at once, in bytes.
+const PIECE: usize = 1 << 16;
+
+/// Puts JSON into a file as [`json::escaped`] has it. No part of it ends within a character.
+struct Escaping<'a>(&'a mut File);
+
+impl Write for Escaping<'_> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8(part.to_owned()).map_err(io::Error::other)?;
+        self.0.write_all(json::escaped(text).as_bytes())?;
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// [`input::check_links`] of what is about to be written.
 ///
 /// # Errors
@@ -167,6 +203,14 @@ impl Beside {
     ///
     /// [`StoreError::Write`], naming the file.
     pub(super) fn new(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
+        Self::filled(path, |file| file.write_all(content))
+    }
+
+    /// The same with what `writing` puts into it.
+    fn filled(
+        path: &Path,
+        writing: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<Self, StoreError> {
         let attempt = || -> io::Result<(PathBuf, NamedTempFile)> {
             let destination = destination(path)?;
             let folder = folder_of(&destination);
@@ -178,7 +222,7 @@ impl Beside {
                 }
                 other => other?,
             };
-            file.as_file_mut().write_all(content)?;
+            writing(file.as_file_mut())?;
             Ok((destination, file))
         };
         match attempt() {
@@ -402,7 +446,23 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use super::write;
+    use serde_json::json;
+
+    use super::{PIECE, write, write_json};
+    use crate::json::pretty;
+
+    #[test]
+    fn json_is_written_as_it_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.json");
+        let acting = "é\u{85}\u{202e}\n\"".repeat(PIECE / 10);
+        let long = json!({ "é": [acting, "中".repeat(PIECE), 0.5, null, {}] });
+        for document in [long, json!({})] {
+            write_json(&path, &document).unwrap();
+            let expected = pretty(&document) + "\n";
+            assert!(fs::read_to_string(&path).unwrap() == expected);
+        }
+    }
 
     #[test]
     fn a_failed_write_names_the_file_and_leaves_the_old_one() {

@@ -20,6 +20,7 @@ pub use cache::Cache;
 pub use dialogue::dialogue;
 pub use files::{
     Held, StoreError, check_links, check_writable, make_unversioned, write, write_following_links,
+    write_json,
 };
 pub use read::{load, parse};
 pub use retention::Retention;

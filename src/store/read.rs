@@ -1,5 +1,6 @@
 //! Trajectories, and runs that wait for review, read from files.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use super::catalogues::named_by;
@@ -7,7 +8,7 @@ use super::files::{StoreError, cannot_read};
 use super::runs::{RESULT, Runs};
 use crate::input;
 use crate::json;
-use crate::model::{PendingRun, Redacted, Trajectory};
+use crate::model::{PendingRun, Redacted, ServerCatalogue, Trajectory};
 use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
 
@@ -20,8 +21,12 @@ pub fn load(path: &Path) -> Result<Redacted<Trajectory>, StoreError> {
     let text = || input::read(path).map_err(|source| cannot_read(path, source));
     let mut read = text()?;
     loop {
-        let trajectory = parse(path, &read);
-        if trajectory::is_of_earlier_version(&read) {
+        let names_some = Cell::new(false);
+        let trajectory = parse_with(path, &read, &|name| {
+            names_some.set(true);
+            named_by(path, name)
+        });
+        if !names_some.get() {
             return trajectory;
         }
         // Another process may have given a catalogue another name meanwhile.
@@ -39,9 +44,16 @@ pub fn load(path: &Path) -> Result<Redacted<Trajectory>, StoreError> {
 ///
 /// As [`load`].
 pub fn parse(path: &Path, text: &[u8]) -> Result<Redacted<Trajectory>, StoreError> {
+    parse_with(path, text, &|name| named_by(path, name))
+}
+
+fn parse_with(
+    path: &Path,
+    text: &[u8],
+    named: &dyn Fn(&str) -> Result<ServerCatalogue, TrajectoryError>,
+) -> Result<Redacted<Trajectory>, StoreError> {
     let path = || path.to_owned();
-    let named = |name: &str| named_by(&path(), name);
-    let read = trajectory::parse(text, &named).map_err(|error| match error {
+    let read = trajectory::parse(text, named).map_err(|error| match error {
         TrajectoryError::CutOff => StoreError::CutOff { path: path() },
         TrajectoryError::Invalid(problem) => StoreError::Invalid {
             path: path(),

@@ -22,7 +22,7 @@ use super::files::Held;
 use crate::input;
 use crate::json;
 use crate::model::{Git, Redacted, Trajectory};
-use crate::published::result::{self, Gate, Scenario, Summary};
+use crate::published::result::{self, Gate, ResultDocument, Scenario, Summary};
 use crate::published::trajectory::to_json;
 use crate::store::STATE;
 use crate::store::files::{StoreError, cannot_write, check_links, make_unversioned, write};
@@ -289,23 +289,38 @@ pub struct RunLine {
     pub git: Git,
 }
 
-/// The runs that are there, the oldest first: from the index, and from the folders of those that it lacks. Writes nothing.
-pub fn lines(runs: &Path) -> Vec<RunLine> {
-    lines_but(runs, None)
+impl From<&ResultDocument> for RunLine {
+    fn from(it: &ResultDocument) -> Self {
+        Self {
+            run: it.run_id.clone(),
+            command: it.command.clone(),
+            started_at: it.started_at.clone(),
+            duration_ms: it.duration_ms,
+            gate: it.gate.clone(),
+            interrupted: it.interrupted,
+            summary: it.summary,
+            git: it.git.clone(),
+        }
+    }
 }
 
-/// Brings the index up to date with the runs that are there. What it says of the run `anew` is made again from its folder. Where another
-/// process holds the folder of the runs for long, that one or the next does it.
+/// The runs that are there, the oldest first: from the index, and from the folders of those that it lacks. Writes nothing.
+pub fn lines(runs: &Path) -> Vec<RunLine> {
+    lines_with(runs, None)
+}
+
+/// Brings the index up to date with the runs that are there. What it says of a run that was just kept is this line. Where another process
+/// holds the folder of the runs for long, that one or the next does it.
 ///
 /// # Errors
 ///
 /// When the index cannot be written.
-pub fn index(runs: &Path, anew: &str) -> Result<(), StoreError> {
+pub fn index(runs: &Path, kept: RunLine) -> Result<(), StoreError> {
     let Some(_held) = Held::make(runs, runs)? else {
         return Ok(());
     };
     let mut updated = String::new();
-    for line in lines_but(runs, Some(anew)) {
+    for line in lines_with(runs, Some(kept)) {
         // Plain values can always be written.
         updated += &serde_json::to_string(&line).unwrap_or_default();
         updated.push('\n');
@@ -321,8 +336,8 @@ fn indexed(runs: &Path) -> String {
     fs::read_to_string(runs.join(INDEX)).unwrap_or_default()
 }
 
-/// As [`lines`], whatever the index says of the run `anew`.
-fn lines_but(runs: &Path, anew: Option<&str>) -> Vec<RunLine> {
+/// As [`lines`], with this line, whatever the index says of that run.
+fn lines_with(runs: &Path, kept: Option<RunLine>) -> Vec<RunLine> {
     let text = indexed(runs);
     // A line that cannot be read is made anew, too.
     let known = text.lines().filter_map(|it| {
@@ -330,7 +345,10 @@ fn lines_but(runs: &Path, anew: Option<&str>) -> Vec<RunLine> {
         Some((line.run.clone(), line))
     });
     let mut known: BTreeMap<String, RunLine> = known.collect();
-    anew.and_then(|it| known.remove(it));
+    let is_kept = |it: &RunLine| runs.join(&it.run).join(RESULT).is_file();
+    if let Some(line) = kept.filter(is_kept) {
+        known.insert(line.run.clone(), line);
+    }
     let ids = Runs::ids(runs).into_iter().rev();
     let lines = ids.filter_map(|id| {
         known.remove(&id).or_else(|| {

@@ -36,6 +36,7 @@ pub(crate) mod addresses;
 mod against;
 pub(crate) mod agents;
 mod assemble;
+mod at_once;
 pub(crate) mod behind;
 mod bisect;
 mod build;
@@ -96,6 +97,7 @@ mod versions;
 
 pub use self::against::compare_against;
 pub use self::agents::{AgentChoice, Choice, choose};
+pub use self::at_once::at_once;
 pub use self::bisect::{Found, Range, STATE as BISECT_STATE, bisect};
 pub use self::compare::compare;
 pub use self::depends::{Depends, depends, started_by};
@@ -129,7 +131,7 @@ pub use self::settings::{
     BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, ScoreSettings, Settings,
 };
 pub use self::shards::{Part, part};
-pub use self::stored::{Stored, compare_stored, redactor_of, stored_sides};
+pub use self::stored::{Scored, Stored, compare_stored, redactor_of, scored_sides, stored_sides};
 pub use self::stored_run::StoredRun;
 pub(crate) use self::suite_context::SuiteContext;
 pub use self::versions::Against;

@@ -9,18 +9,20 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::addresses::Addresses;
-use super::finished::{Files, Finished, LaidDown, Sides};
+use super::at_once::at_once;
+use super::finished::{Files, Sides};
 use super::outcome::Error;
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
-use super::stored_judging::{Comparison, left_out};
+use super::stored_judging::{Comparison, left_out, load_current};
 use super::stored_run::{CURRENT, StoredRun};
 use super::{agents, evaluating, source};
 use crate::git;
 use crate::input;
 use crate::model::{Called, NotRun, Redacted, Redaction, ScenarioResult, Selection, SuiteResult};
-use crate::published::result::{self, Side};
+use crate::published::result::{self, ResultDocument, Side};
 use crate::redact::{Redactor, Secrets};
+use crate::report::document;
 use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::Server;
@@ -48,6 +50,20 @@ pub struct Stored {
     pub called: Option<Called>,
 }
 
+/// What came of stored trajectories.
+#[derive(Debug)]
+pub struct Scored {
+    /// Without the names of the files that it speaks of.
+    pub result: ResultDocument,
+    /// The run that this was.
+    pub runs: Runs,
+    /// Where the trajectories lie, for each scenario of the result.
+    pub files: Vec<Files>,
+}
+
+/// What the result says that this was.
+const COMMAND: &str = "compare";
+
 /// Scores stored trajectories against the accepted ones.
 ///
 /// # Errors
@@ -57,7 +73,7 @@ pub fn compare_stored(
     stored: &Stored,
     judging: &Judging,
     interrupt: &CancellationToken,
-) -> Result<Finished, Error> {
+) -> Result<Scored, Error> {
     let (started_at, started) = (Timestamp::now(), Instant::now());
     let mut secrets = Secrets::default();
     let whole = stored.run.as_ref();
@@ -85,67 +101,51 @@ pub fn compare_stored(
         patience: Patience::until(interrupt),
     };
     let is_wanted = |id: &str| stored.only.as_ref().is_none_or(|it| it.contains(id));
-    let mut listed = HashSet::new();
-    let mut results: Vec<ScenarioResult> = Vec::new();
-    if let Some(run) = whole {
-        let runs = Runs::at(&run.folder);
-        for scenario in &run.scenarios {
-            let file = runs.path(&scenario.id);
-            if is_wanted(&scenario.id) {
-                results.push(if interrupt.is_cancelled() {
-                    left_out(&file, &stored.within)
-                } else {
-                    comparison.of_stored(&runs, scenario, &file)
-                });
-            }
-            listed.insert(file);
+    let whole = whole.map(|it| (Runs::at(&it.folder), &it.scenarios));
+    let planned = whole.iter().flat_map(|(runs, scenarios)| {
+        let scenarios = scenarios.iter();
+        scenarios.map(|it| (runs.path(&it.id), it))
+    });
+    let planned: Vec<(PathBuf, &result::Scenario)> = planned.collect();
+    let listed: HashSet<&Path> = planned.iter().map(|(file, _)| file.as_path()).collect();
+    let others = stored.files.iter().map(PathBuf::as_path);
+    let others = others.filter(|it| !listed.contains(it));
+    let wanted = planned.iter().filter(|(_, it)| is_wanted(&it.id));
+    let all: Vec<(&Path, Option<&result::Scenario>)> = wanted
+        .map(|(file, it)| (file.as_path(), Some(*it)))
+        .chain(others.map(|it| (it, None)))
+        .collect();
+    let condensed = |mut result: ScenarioResult| {
+        if let (Some(other), true) = (&stored.other_run, result.comparison.is_some()) {
+            result.compared_with = Some(other.clone());
+            result.notes.insert(0, format!("compared with {other}"));
         }
-    }
-    for file in stored.files.iter().filter(|it| !listed.contains(*it)) {
-        let result = if interrupt.is_cancelled() {
-            left_out(file, &stored.within)
-        } else {
-            comparison.of(file, None)
+        let files = comparison.files(&result, whole.as_ref().map(|(runs, _)| runs));
+        (document::condensed(&result, COMMAND), files)
+    };
+    let judged = at_once(all.len(), |number| {
+        let (file, planned) = all[number];
+        let result = match (planned, &whole) {
+            _ if interrupt.is_cancelled() => left_out(file, &stored.within),
+            (Some(planned), Some((runs, _))) => comparison.of_stored(runs, planned, file),
+            _ => comparison.of(file, None),
         };
         // What cannot be read may be of any scenario.
-        if result.current.is_none() || is_wanted(&result.id) {
-            results.push(result);
-        }
-    }
+        let is_meant = planned.is_some() || result.current.is_none() || is_wanted(&result.id);
+        is_meant.then(|| condensed(result))
+    });
+    let mut judged: Vec<(ScenarioResult, Files)> = judged.into_iter().flatten().collect();
     if stored.other_run.is_some() {
-        let known: HashSet<String> = results.iter().map(|it| it.id.clone()).collect();
+        let known: HashSet<String> = judged.iter().map(|(it, _)| it.id.clone()).collect();
         let lacking = comparison.lacking(&stored.within).into_iter();
-        results.extend(lacking.filter(|it| is_wanted(&it.id) && !known.contains(&it.id)));
-    }
-    if let Some(other) = &stored.other_run {
-        let note = format!("compared with {other}");
-        let compared = results.iter_mut().filter(|it| it.comparison.is_some());
-        for it in compared {
-            it.compared_with = Some(other.clone());
-            it.notes.insert(0, note.clone());
-        }
+        let lacking = lacking.filter(|it| is_wanted(&it.id) && !known.contains(&it.id));
+        judged.extend(lacking.map(condensed));
     }
     let interrupted = interrupt.is_cancelled();
-    results.sort_by(|a, b| a.id.cmp(&b.id));
+    judged.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
+    let (mut results, files): (Vec<ScenarioResult>, Vec<Files>) = judged.into_iter().unzip();
     number_repeated(&mut results);
-    let runs = Arc::new(Runs::create(&RUNS, started_at)?);
-    let files = results.iter().map(|it| Files {
-        current: it.current.as_ref().map(|_| PathBuf::from(&it.path)),
-        baseline: it
-            .baseline
-            .as_ref()
-            .zip(it.comparison.as_ref())
-            .map(|(baseline, of)| comparison.accepted_file(&baseline.scenario, of.variant)),
-        container_log: None,
-        attempts: match (whole, &it.repeated) {
-            (Some(run), Some(repeated)) => {
-                attempts(&Runs::at(&run.folder), &it.id, repeated.attempts.len())
-            }
-            _ => Vec::new(),
-        },
-        laid_down: LaidDown::default(),
-    });
-    let files = files.collect();
+    let runs = Runs::create(&RUNS, started_at)?;
     let is_disabled = |it: &&ScenarioResult| it.not_run == Some(NotRun::Disabled);
     let selected = results.len() - results.iter().filter(is_disabled).count();
     let called = stored.called.clone().map(|it| Called {
@@ -163,17 +163,22 @@ pub fn compare_stored(
         called,
         selected,
         scenarios: results,
-        ..SuiteResult::new("compare", started_at, git)
+        ..SuiteResult::new(COMMAND, started_at, git)
     };
+    // One after the other, because what shows a secret in one of them hides it in those after it.
     let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);
-    Ok(Finished {
-        suite,
+    Ok(Scored {
+        result: document::of_condensed(suite),
         runs,
         files,
-        notes: Vec::new(),
-        // Nothing was run.
-        database: None,
     })
+}
+
+/// The trajectories that a result of stored runs speaks of, read again from their files. What is gone from there is there no more.
+pub fn scored_sides(files: &Files) -> Sides {
+    let baseline = files.baseline.as_deref().map(store::load);
+    let current = files.current.as_deref().map(load_current);
+    [baseline, current].map(|it| it?.ok().map(Arc::new))
 }
 
 /// What part of all scenarios was compared; `None` for all, and where that is not known.
@@ -200,12 +205,6 @@ fn selection(stored: &Stored, chosen: usize) -> Option<Selection> {
         of,
         not_passed: others + before.map_or(0, |it| it.not_passed),
     })
-}
-
-/// Where the trajectories of several runs of one scenario lie.
-fn attempts(runs: &Runs, id: &str, count: usize) -> Vec<Option<PathBuf>> {
-    let file = |number| Some(runs.attempt(number).path(id)).filter(|it| it.exists());
-    (1..=count).map(file).collect()
 }
 
 /// Numbers the results where several runs are of one scenario.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use walkdir::{DirEntry, WalkDir};
 
+use super::finished::Files;
 use super::judge::judge;
 use super::patience::Patience;
 use super::repeat::{Made, Measure};
@@ -95,14 +96,13 @@ impl Comparison<'_> {
 
     /// A trajectory, which may be of one of several runs that came out so, the one that their run shows or another.
     pub(super) fn of(&self, file: &Path, attempt: Option<(&Attempt, bool)>) -> ScenarioResult {
-        let mut current = match store::load(file) {
+        let current = match load_current(file) {
             Ok(current) => current,
             Err(error) => return broken(file, None, &error),
         };
-        if matches!(current.stamp.agent.as_str(), "retrieval" | "security") {
+        if is_measured(&current) {
             return unscored(file, &current, Status::Skipped, Problem::new(MEASURED));
         }
-        current.refine(score::mark_breaches);
         let mut accepted = match self.accepted(&current.scenario) {
             Ok(accepted) if accepted.is_empty() => {
                 let missing = format!(
@@ -246,8 +246,25 @@ impl Comparison<'_> {
         results.collect()
     }
 
+    /// Where the trajectories lie that a result is made of; of several runs of a scenario, those of each, among the runs that they are of.
+    pub(super) fn files(&self, result: &ScenarioResult, of: Option<&Runs>) -> Files {
+        let sides = result.baseline.as_ref().zip(result.comparison.as_ref());
+        let several = result.repeated.as_ref().zip(of);
+        let attempts = several.map(|(several, runs)| {
+            let numbers = 1..=several.attempts.len();
+            let files = numbers.map(|it| runs.attempt(it).path(&result.id));
+            files.map(|it| Some(it).filter(|it| it.exists())).collect()
+        });
+        Files {
+            current: result.current.as_ref().map(|_| PathBuf::from(&result.path)),
+            baseline: sides.map(|(it, of)| self.accepted_file(&it.scenario, of.variant)),
+            attempts: attempts.unwrap_or_default(),
+            ..Files::default()
+        }
+    }
+
     /// The file one of the accepted trajectories came from.
-    pub(super) fn accepted_file(&self, scenario: &str, variant: usize) -> PathBuf {
+    fn accepted_file(&self, scenario: &str, variant: usize) -> PathBuf {
         if self.root.is_file() {
             return self.root.to_owned();
         }
@@ -260,6 +277,24 @@ impl Comparison<'_> {
         }
         baselines.variant_path(scenario, variant)
     }
+}
+
+/// Reads the trajectory of a run that is scored, or shown.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub(super) fn load_current(file: &Path) -> Result<Redacted<Trajectory>, StoreError> {
+    let mut current = store::load(file)?;
+    if !is_measured(&current) {
+        current.refine(score::mark_breaches);
+    }
+    Ok(current)
+}
+
+/// Whether it is of a scenario that measures something.
+fn is_measured(current: &Trajectory) -> bool {
+    matches!(current.stamp.agent.as_str(), "retrieval" | "security")
 }
 
 /// Why there is no verdict on a stored run of a scenario that has no file any more.

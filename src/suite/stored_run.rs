@@ -25,7 +25,7 @@ pub(super) const MEASURED: &str =
 pub struct StoredRun {
     /// Its folder.
     pub folder: PathBuf,
-    /// What its document says of each scenario that was to run.
+    /// What its document says of each scenario that was to run, but for its comparison, which is long, and is made again.
     pub scenarios: Vec<Scenario>,
     /// What part of all scenarios it was about; `None` for all.
     pub selection: Option<Selection>,
@@ -66,6 +66,9 @@ impl StoredRun {
                 let paths = said.called.into_iter().flat_map(|it| it.paths);
                 run.paths = paths.map(PathBuf::from).collect();
                 (run.scenarios, run.selection) = (said.scenarios, said.selection);
+                for it in &mut run.scenarios {
+                    it.comparison = None;
+                }
                 Ok(Some(run))
             }
             // One of its trajectories can be scored all the same.

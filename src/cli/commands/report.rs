@@ -1,5 +1,6 @@
 //! `mcp-eval report` and `mcp-eval explain`: render a stored result again, or show what led to its scores, without running anything.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::args::{ExplainArgs, Format, ReportArgs, ReportChoice};
@@ -46,8 +47,8 @@ pub(in crate::cli) fn run(args: &ReportArgs, console: Console) -> Result<Exit, F
     } else {
         None
     };
-    let again = Again { stored, console };
-    reports.write(folder.as_deref(), &again, console)?;
+    let mut again = Again { stored, console };
+    reports.write(folder.as_deref(), &mut again, console)?;
     if let Some(folder) = folder.as_ref().filter(|_| pages) {
         // Without the mark, the folder stays when its time has come.
         let _ = store::mark(folder, &again.stored.result.run_id);
@@ -161,11 +162,11 @@ struct Again {
 }
 
 impl Source for Again {
-    fn document(&self, folder: &Path) -> ResultDocument {
-        self.stored.seen_from(folder)
+    fn document(&mut self, folder: &Path) -> Cow<'_, ResultDocument> {
+        Cow::Owned(self.stored.seen_from(folder))
     }
 
-    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
         for gone in self.stored.write_pages(folder)? {
             let note = format!("note: a conversation is not shown: {gone}");
             self.console.note(&note);

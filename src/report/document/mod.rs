@@ -4,6 +4,7 @@ mod comparison;
 mod upstream;
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::ops::Deref;
 
 use crate::causes;
@@ -27,8 +28,19 @@ pub fn of_suite<R: Deref<Target = ScenarioResult>>(
     suite: &Redacted<SuiteResult>,
     results: impl Iterator<Item = R>,
 ) -> result::ResultDocument {
-    let scenarios: Vec<result::Scenario> =
-        results.map(|it| scenario(&it, &suite.command)).collect();
+    let scenarios = results.map(|it| scenario(&it, &suite.command));
+    with_scenarios(suite, scenarios.collect())
+}
+
+/// The document of a suite whose results are [`condensed`].
+pub fn of_condensed(suite: Redacted<SuiteResult>) -> result::ResultDocument {
+    let mut suite = suite.into_inner();
+    let results = mem::take(&mut suite.scenarios).into_iter();
+    let scenarios = results.map(|it| described(it.scenario, &it.places, &suite.command));
+    with_scenarios(&suite, scenarios.collect())
+}
+
+fn with_scenarios(suite: &SuiteResult, scenarios: Vec<result::Scenario>) -> result::ResultDocument {
     result::ResultDocument {
         format_version: result::FORMAT_VERSION,
         mcp_eval: suite.mcp_eval.clone(),
@@ -64,7 +76,22 @@ pub fn of_scenario(result: &Redacted<ScenarioResult>, command: &str) -> result::
     scenario(result, command)
 }
 
+/// A result without its trajectories, and with all that is published of them: of many scenarios, they may be more than memory holds.
+#[must_use]
+pub fn condensed(result: &ScenarioResult, command: &str) -> ScenarioResult {
+    ScenarioResult {
+        scenario: of_trajectories(result, command),
+        places: result.places.clone(),
+        ..ScenarioResult::default()
+    }
+}
+
 fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
+    described(of_trajectories(result, command), &result.places, command)
+}
+
+/// A scenario as far as it is computed of its trajectories.
+fn of_trajectories(result: &ScenarioResult, command: &str) -> result::Scenario {
     let baseline = result.baseline.as_deref().map(|it| &**it);
     let current = result.current.as_deref().map(|it| &**it);
     let mut scenario = result::Scenario {
@@ -105,6 +132,11 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             side.heard_once = None;
         }
     }
+    scenario
+}
+
+/// A scenario with what is said of it as a whole.
+fn described(mut scenario: result::Scenario, places: &Places, command: &str) -> result::Scenario {
     if let Some(described) = Description::new(&scenario, command) {
         (scenario.unchanged, scenario.in_words) =
             (described.is_unchanged(), Some(described.comparison()));
@@ -128,7 +160,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             .iter_mut()
             .chain(&mut comparison.warnings);
         for reason in reasons {
-            place(reason, &result.places, command == "run", scripted);
+            place(reason, places, command == "run", scripted);
         }
         comparison.band = band.unwrap_or(comparison.band);
         comparison.advice = advice.unwrap_or_default();

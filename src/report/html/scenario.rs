@@ -1,5 +1,7 @@
 //! The page of one scenario: its score, its calls at a glance, the tools that changed, calls made directly, and commands to go on with.
 
+use std::sync::LazyLock;
+
 use askama::Template;
 
 use crate::command::{AcceptFrom, accept, acceptable, again, explain, is_of_request};
@@ -66,7 +68,7 @@ pub(super) struct ScenarioPage<'a> {
     intent: Option<&'a str>,
     stretches: Vec<Stretch<'a>>,
     changed: Changed,
-    script_hash: String,
+    script_hash: &'static str,
     /// The style sheet lies beside the page.
     is_linked: bool,
     /// What it failed for, by root cause.
@@ -102,6 +104,9 @@ struct Changed {
     /// Something is not the same on both sides, whether that matters or not.
     differs: bool,
 }
+
+/// Allows the script of the page, which is the same for all scenarios.
+static SCRIPT_HASH: LazyLock<String> = LazyLock::new(|| render::hash(&ScenarioScript));
 
 /// How many changes are shown before the others are unfolded.
 const CHANGES: usize = 30;
@@ -180,7 +185,7 @@ impl<'a> ScenarioPage<'a> {
             intent: scenario.user_intent.as_deref().filter(is_unsaid),
             stretches: stretch::folded(blocks),
             changed,
-            script_hash: render::hash(&ScenarioScript),
+            script_hash: &SCRIPT_HASH,
             is_linked: answers.has_files() && around.is_none(),
             failing,
             altered: [altered, others],

@@ -1,5 +1,6 @@
 //! One result of several: its document, and a run of its own with all their trajectories.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -262,11 +263,15 @@ fn all_links(parts: &[Part]) -> Vec<Link> {
 }
 
 impl Source for Whole {
-    fn document(&self, folder: &Path) -> ResultDocument {
-        self.stored.seen_from(folder)
+    fn document(&mut self, folder: &Path) -> Cow<'_, ResultDocument> {
+        if folder == self.runs.folder() {
+            Cow::Borrowed(&self.stored.result)
+        } else {
+            Cow::Owned(self.stored.seen_from(folder))
+        }
     }
 
-    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
         let result = &self.stored.result;
         for scenario in &result.scenarios {
             let id = &scenario.id;
@@ -287,10 +292,6 @@ impl Source for Whole {
 impl Kept for Whole {
     fn result_mut(&mut self) -> &mut ResultDocument {
         &mut self.stored.result
-    }
-
-    fn seen_from_runs(&mut self) -> &ResultDocument {
-        &self.stored.result
     }
 
     fn runs(&self) -> &Runs {
