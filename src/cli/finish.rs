@@ -333,7 +333,7 @@ fn tidy(of: &mut dyn Kept, options: &ReportOptions<'_>, console: Console) {
             BASELINES.into(),
             BISECT_STATE.clone(),
             // A stored run that was judged has the trajectories that it speaks of.
-            of.folder().join(RESULT),
+            of.runs().folder().join(RESULT),
         ],
     };
     retention.tidy();

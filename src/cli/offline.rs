@@ -17,7 +17,7 @@ use crate::published::result;
 use crate::published::trajectory::CATALOGUES;
 use crate::scenario_file;
 use crate::scenario_file::Scenario;
-use crate::store::{self, BASELINE};
+use crate::store::{self, BASELINE, CURRENT};
 use crate::suite::{self, Judging, Stored, StoredRun};
 use crate::text::plural;
 
@@ -118,7 +118,7 @@ fn trajectory_files(run: &Path, whole: Option<&StoredRun>) -> Result<Vec<PathBuf
         return Ok(vec![run.to_owned()]);
     }
     // The folder of a run holds the runs in a folder of their own; what else is there was not made in it.
-    let current = whole.map_or_else(|| run.join("current"), StoredRun::trajectories);
+    let current = whole.map_or_else(|| run.join(CURRENT), StoredRun::trajectories);
     let listed = whole.map_or(0, |it| it.scenarios.len());
     if listed > 0 && !current.is_dir() {
         return Ok(Vec::new());

@@ -7,12 +7,9 @@ use jiff::Timestamp;
 
 use super::console::Console;
 use crate::published::history::HistoryDocument;
-use crate::store::{RESULT, Runs};
+use crate::store::{CURRENT, RESULT, Runs};
 use crate::suite::{RUNS, StoredRun};
 use crate::text;
-
-/// Where a run has the trajectories that it made, in its folder.
-const TRAJECTORIES: &str = "current";
 
 /// How people name the run that was made last.
 const LATEST: &str = "latest";
@@ -77,7 +74,7 @@ fn latest_made() -> Option<PathBuf> {
         let run = StoredRun::of(it).ok().flatten();
         run.is_some_and(|it| it.is_made())
     };
-    latest_of(|it| it.join(RESULT).exists() && (it.join(TRAJECTORIES).exists() || is_made(it)))
+    latest_of(|it| it.join(RESULT).exists() && (it.join(CURRENT).exists() || is_made(it)))
 }
 
 fn latest_of(is_it: impl Fn(&Path) -> bool) -> Option<PathBuf> {

@@ -57,7 +57,7 @@ fn is_nameless(it: &Placeholder<'_>) -> bool {
 
 /// Whether an evaluator, or one within it, compares with a text that looks like a secret and was not declared to be one: stored runs show
 /// all of these alike. A declared one has a name of its own there.
-fn is_hidden(evaluator: &Evaluator) -> bool {
+pub fn is_hidden(evaluator: &Evaluator) -> bool {
     let mut evaluator = evaluator.clone();
     let mut is_hidden = false;
     evaluator.kind.each_text(&mut |text| {

@@ -12,7 +12,7 @@ const MESSAGE_CHARS: usize = 600;
 const DETAILS: usize = 40;
 
 /// Why nobody can tell any more.
-pub(super) const HIDDEN: &str =
+pub const HIDDEN: &str =
     "a secret was taken out of what it looks at, and may decide it: run the scenario again";
 
 /// Why what a stored run left is not looked at.

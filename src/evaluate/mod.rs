@@ -14,8 +14,8 @@ mod subject;
 mod tools;
 
 pub use criteria::{Accepted, Basis, as_said, check_criteria};
-pub use engine::{CallTimes, evaluate, evaluate_stored};
-pub use finding::{Checked, Impossible};
+pub use engine::{CallTimes, evaluate, evaluate_stored, is_hidden};
+pub use finding::{Checked, HIDDEN, Impossible};
 pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};
 pub use overall::overall;
 pub use subject::{Left, LeftFile, OfferedBefore, RunEnvironment, Subject, Unasked};

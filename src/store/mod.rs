@@ -24,7 +24,7 @@ pub use files::{
 };
 pub use read::{load, parse};
 pub use retention::Retention;
-pub use runs::{RESULT, RunLine, Runs, has_marker, index, lines, mark};
+pub use runs::{CURRENT, RESULT, RunLine, Runs, has_marker, index, lines, mark};
 
 /// The folder, in the working directory.
 pub const STATE: &str = ".mcp-eval";

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use walkdir::WalkDir;
 
 use super::files::Held;
-use super::runs::{self, RESULT, Runs, is_folder, is_held, is_marked};
+use super::runs::{self, CURRENT, RESULT, Runs, is_folder, is_held, is_marked};
 
 /// A folder that is being removed is called so first: a half-removed one is never taken for a run.
 const GOING: &str = ".mcp-eval-gone-";
@@ -59,8 +59,14 @@ impl Retention {
                 ours.insert(Runs::order(&id), id);
             }
         }
-        let spare = ours.len().saturating_sub(self.keep.max(1));
-        let spare: Vec<String> = ours.into_values().take(spare).collect();
+        // Runs that only judged others push out none that made anything.
+        let is_made = |id: &String| self.runs.join(id).join(CURRENT).is_dir();
+        let (made, others): (Vec<_>, Vec<_>) = ours.into_values().partition(is_made);
+        let spare = [made, others].into_iter().flat_map(|ids| {
+            let spare = ids.len().saturating_sub(self.keep.max(1));
+            ids.into_iter().take(spare)
+        });
+        let spare: Vec<String> = spare.collect();
         if spare.is_empty() {
             return;
         }

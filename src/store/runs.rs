@@ -27,6 +27,9 @@ use crate::published::trajectory::to_json;
 use crate::store::STATE;
 use crate::store::files::{StoreError, cannot_write, check_links, make_unversioned, write};
 
+/// Where a run has the trajectories that it made, in its folder.
+pub const CURRENT: &str = "current";
+
 /// The document of a run, beside the trajectories it speaks of.
 pub const RESULT: &str = "result.json";
 
@@ -165,7 +168,7 @@ impl Runs {
 
     /// The file a scenario's trajectory is kept in.
     pub fn path(&self, scenario: &str) -> PathBuf {
-        below(&self.folder.join("current"), scenario)
+        below(&self.folder.join(CURRENT), scenario)
     }
 
     /// The file that keeps what a scenario's trajectory was compared with.

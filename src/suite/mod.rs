@@ -92,6 +92,7 @@ mod stored;
 mod stored_current;
 mod stored_judging;
 mod stored_run;
+mod stored_secrets;
 pub(crate) mod suite_context;
 mod versions;
 

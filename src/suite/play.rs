@@ -257,7 +257,9 @@ where
         .unzip();
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        duration_ms: started.elapsed().as_secs_f64() * 1000.0,
+        // What a suite may take, the run took, and not whoever judges it.
+        duration_ms: (settings.judged.as_ref().and_then(|it| it.duration_ms))
+            .unwrap_or_else(|| started.elapsed().as_secs_f64() * 1000.0),
         interrupted: interrupt.is_cancelled(),
         called: settings.called.clone(),
         selected,
@@ -268,7 +270,7 @@ where
     let made = settings.judged.as_ref();
     let made = made.map_or_else(|| Arc::clone(&runs), |it| Arc::new(Runs::at(&it.folder)));
     let files = files.map(|(it, laid_down)| Files {
-        current: Some(made.path(&it.id)).filter(|it| it.exists()),
+        current: Some(made.path(&it.id)).filter(|it| it.is_file()),
         baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
         container_log: Some(runs.log_path(&it.id)).filter(|it| it.exists()),
         attempts: attempts(&made, it),

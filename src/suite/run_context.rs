@@ -242,7 +242,11 @@ impl RunContext {
         evaluating: Evaluating<'_>,
     ) -> (Executed, Option<Redacted<String>>) {
         let ran = match &self.suite.judged {
-            Some(stored) => self.taken_from(stored, scenario, evaluating).boxed(),
+            Some(stored) => {
+                let baseline = baseline.map(|it| &***it);
+                self.taken_from(stored, scenario, baseline, evaluating)
+                    .boxed()
+            }
             None => {
                 let (slot, progress) = (&self.slot, &*self.progress);
                 let suite = &self.suite;

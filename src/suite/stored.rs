@@ -15,7 +15,7 @@ use super::outcome::Error;
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out, load_current};
-use super::stored_run::{CURRENT, StoredRun};
+use super::stored_run::StoredRun;
 use super::{agents, evaluating, source};
 use crate::git;
 use crate::input;
@@ -26,7 +26,7 @@ use crate::report::document;
 use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::Server;
-use crate::store::{self, RESULT, Runs, STATE};
+use crate::store::{self, CURRENT, RESULT, Runs, STATE};
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]

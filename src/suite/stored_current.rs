@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use crate::evaluate::{self, Subject};
 use crate::model::usage::TotalUse;
 use crate::model::{
-    Ending, Evaluation, EvaluationStatus, Found, Problem, Redacted, Status, Trajectory,
+    Ending, Evaluation, EvaluationStatus, Found, Problem, Redacted, Servers, Status, ToolCall,
+    Trajectory,
 };
 use crate::redact::Redactor;
 use crate::run;
@@ -46,6 +47,7 @@ impl StoredRun {
     fn trajectory(
         &self,
         scenario: &Scenario,
+        baseline: Option<&Trajectory>,
         attempt: Option<u16>,
     ) -> Result<Redacted<Trajectory>, Problem> {
         let file = self.file(&scenario.id, attempt);
@@ -69,7 +71,7 @@ impl StoredRun {
                 "{file} is of another scenario: `{of}`"
             )));
         }
-        match another_experiment(scenario, &trajectory) {
+        match another_experiment(scenario, baseline, &trajectory) {
             None => Ok(trajectory),
             Some(why) => Err(Problem::new(format!(
                 "this run does not tell how the scenario does as it is now: {why}"
@@ -80,7 +82,11 @@ impl StoredRun {
 }
 
 /// What of a scenario is another than when a run of it was made: what is asked, or who asks.
-fn another_experiment(scenario: &Scenario, run: &Trajectory) -> Option<String> {
+fn another_experiment(
+    scenario: &Scenario,
+    baseline: Option<&Trajectory>,
+    run: &Trajectory,
+) -> Option<String> {
     let (agent, stamp) = (scenario.agent.kind(), &run.stamp);
     if stamp.agent != agent {
         return Some(format!(
@@ -95,6 +101,19 @@ fn another_experiment(scenario: &Scenario, run: &Trajectory) -> Option<String> {
             "it was made with the model `{then}`, and not with `{model}`"
         ));
     }
+    if stamp.servers == Servers::Recorded {
+        return Some("recorded servers answered in it".to_owned());
+    }
+    if let (Agent::Replay { .. }, Some(baseline)) = (&scenario.agent, baseline)
+        && plays_otherwise(baseline, run)
+    {
+        return Some("the baseline that is replayed has changed since".to_owned());
+    }
+    if matches!(run.ending, Ending::LimitReached { .. })
+        && !Used::by(run, &scenario.agent).reaches(&scenario.limits)
+    {
+        return Some("a limit ended it, and the limits have changed since".to_owned());
+    }
     let hash = scenario_file::agent_hash(&scenario.agent, &scenario.redaction);
     let is_other = score::scenario_has_changed(run, Some(&scenario.hash), agent, hash.as_deref());
     is_other.then(|| match scenario.agent {
@@ -103,39 +122,89 @@ fn another_experiment(scenario: &Scenario, run: &Trajectory) -> Option<String> {
     })
 }
 
-/// Which limit of a scenario would have ended a run.
-fn over_limits(limits: &Limits, run: &Trajectory) -> Option<String> {
-    let calls = run.calls().count();
-    let used = TotalUse::of(&run.requests);
-    let tokens = used.as_ref().and_then(|it| it.tokens.total_tokens);
-    let cost = used.as_ref().and_then(|it| it.cost);
-    let ms = run.duration_ms;
-    let over = |name: &str, what: String| Some(format!("`limits.{name}`: {what}"));
-    if let Some(most) = limits.max_steps.filter(|it| calls > *it as usize) {
-        return over("max_steps", format!("{calls} calls were made of {most}"));
+/// Whether a replay would make other calls than a run of it has made: what comes from earlier answers is another value in each run.
+fn plays_otherwise(baseline: &Trajectory, run: &Trajectory) -> bool {
+    let (played, made): (Vec<_>, Vec<_>) = (baseline.calls().collect(), run.calls().collect());
+    let is_other = |(played, made): (&&ToolCall, &&ToolCall)| {
+        (&played.server, &played.tool) != (&made.server, &made.tool)
+            || baseline.bindings.is_empty() && played.arguments != made.arguments
+    };
+    made.len() > played.len()
+        || baseline.stamp.recorded_at > run.stamp.recorded_at
+        || played.iter().zip(&made).any(is_other)
+}
+
+/// What a run used of what limits bound.
+struct Used {
+    steps: usize,
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    seconds: f64,
+}
+
+impl Used {
+    fn by(run: &Trajectory, agent: &Agent) -> Self {
+        let used = TotalUse::of(&run.requests);
+        Self {
+            steps: match agent {
+                Agent::Model { .. } => run.requests.len(),
+                _ => run.calls().count(),
+            },
+            tokens: used.as_ref().and_then(|it| it.tokens.total_tokens),
+            cost: used.as_ref().and_then(|it| it.cost),
+            seconds: run.duration_ms.unwrap_or_default() / 1000.0,
+        }
     }
-    if let Some((most, used)) = limits.max_total_tokens.zip(tokens)
-        && used > most
-    {
+
+    /// Whether one of these may have ended it.
+    fn reaches(&self, limits: &Limits) -> bool {
+        limits
+            .max_steps
+            .is_some_and(|most| self.steps >= most as usize)
+            || limits
+                .max_total_tokens
+                .zip(self.tokens)
+                .is_some_and(|(most, used)| used >= most)
+            || limits
+                .max_cost
+                .zip(self.cost)
+                .is_some_and(|(most, cost)| cost >= most)
+            || limits
+                .max_duration
+                .is_some_and(|most| self.seconds >= most.as_secs_f64())
+    }
+}
+
+/// How a scenario's limits would have ended a run; `None` of one that is within them.
+fn over_limits(scenario: &Scenario, run: &Trajectory) -> Option<Ending> {
+    let (limits, used) = (&scenario.limits, Used::by(run, &scenario.agent));
+    let over = |name: &str, what: String| {
+        let message = format!("`limits.{name}`: {what}");
+        Some(Ending::LimitReached { message })
+    };
+    let steps = used.steps;
+    if let Some(most) = limits.max_steps.filter(|it| steps > *it as usize) {
+        return over("max_steps", format!("{steps} steps were made of {most}"));
+    }
+    let tokens = limits.max_total_tokens.zip(used.tokens);
+    if let Some((most, used)) = tokens.filter(|(most, used)| used > most) {
         return over(
             "max_total_tokens",
             format!("{used} tokens were used of {most}"),
         );
     }
-    if let Some((most, cost)) = limits.max_cost.zip(cost)
-        && cost > most
-    {
+    let cost = limits.max_cost.zip(used.cost);
+    if let Some((most, cost)) = cost.filter(|(most, cost)| cost > most) {
         return over("max_cost", format!("the run cost {cost} of {most}"));
     }
-    if let Some((most, ms)) = limits.max_duration.zip(ms)
-        && ms > most.as_secs_f64() * 1000.0
-    {
-        return over(
-            "max_duration",
-            format!("{:.1} s passed of {most:?}", ms / 1000.0),
-        );
+    let seconds = used.seconds;
+    if let Some(most) = limits.max_duration.filter(|it| seconds > it.as_secs_f64()) {
+        return over("max_duration", format!("{seconds:.1} s passed of {most:?}"));
     }
-    None
+    let most = scenario.timeouts.scenario;
+    (seconds > most.as_secs_f64()).then(|| Ending::TimedOut {
+        message: format!("{seconds:.1} s passed, and a run of the scenario may take {most:?}"),
+    })
 }
 
 impl StoredRun {
@@ -205,13 +274,14 @@ impl RunContext {
         &self,
         stored: &StoredRun,
         scenario: &Scenario,
+        baseline: Option<&Trajectory>,
         evaluating: Evaluating<'_>,
     ) -> FinishedRun {
         let shown = self.redacted(scenario);
         let secrets = self.suite.remembered(scenario);
         let redactor = redactor(&secrets, scenario);
         let attempt = self.attempt;
-        let loaded = tokio::task::block_in_place(|| stored.trajectory(scenario, attempt));
+        let loaded = tokio::task::block_in_place(|| stored.trajectory(scenario, baseline, attempt));
         let mut evaluations = Redacted::default();
         let trajectory = match loaded {
             Ok(mut trajectory) => {
@@ -225,7 +295,15 @@ impl RunContext {
                     let filled = evaluating::redacted_scenario(scenario, &trajectory, &redactor);
                     let found = stored.found(&scenario.id, attempt);
                     let known = (found.as_deref(), before);
-                    let found = evaluating::with_found(&filled, &trajectory, known, among_others);
+                    let mut found =
+                        evaluating::with_found(&filled, &trajectory, known, among_others);
+                    for (evaluator, it) in filled.evaluators.iter().zip(&mut found) {
+                        // What it asked for then, and what it asks for now, look alike.
+                        if it.is_gone && evaluate::is_hidden(evaluator) {
+                            it.status = EvaluationStatus::Error;
+                            evaluate::HIDDEN.clone_into(&mut it.message);
+                        }
+                    }
                     let subject = Subject {
                         scenario: &filled,
                         trajectory: &trajectory,
@@ -238,9 +316,9 @@ impl RunContext {
                     let found = self.ruled_again(scenario, run, subject, (found, &redactor));
                     evaluations = redactor.evaluations(found.await);
                 }
-                let over = over_limits(&scenario.limits, &trajectory);
-                if let Some(message) = over.filter(|_| trajectory.ending.is_complete()) {
-                    trajectory.refine(|it| it.ending = Ending::LimitReached { message });
+                let over = over_limits(scenario, &trajectory);
+                if let Some(ending) = over.filter(|_| trajectory.ending.is_complete()) {
+                    trajectory.refine(|it| it.ending = ending);
                 }
                 trajectory
             }

@@ -11,7 +11,7 @@ use super::judge::judge;
 use super::patience::Patience;
 use super::repeat::{Made, Measure};
 use super::run_context::unfinished;
-use super::stored_run::{CURRENT, MEASURED, keep};
+use super::stored_run::{MEASURED, keep};
 use super::{Judging, StoredRun, ci, evaluating, replay, stored_run};
 use crate::evaluate::Accepted;
 use crate::model::repeated::{Attempt, Repeated};
@@ -19,7 +19,7 @@ use crate::model::{Found, Problem, Redacted, ScenarioResult, Status, Trajectory}
 use crate::published::result;
 use crate::scenario_file::Scenario;
 use crate::score;
-use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
+use crate::store::{self, BASELINE, Baselines, CURRENT, Runs, StoreError};
 
 /// How each trajectory is compared.
 pub(super) struct Comparison<'a> {

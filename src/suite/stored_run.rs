@@ -6,12 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use super::outcome::Error;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::{NotRun, Problem, ScenarioResult, Selection, Status};
+use crate::model::{Called, NotRun, Problem, ScenarioResult, Selection, Status};
 use crate::published::result::{self, Scenario, earlier};
-use crate::store::{self, RESULT};
-
-/// Where a run has its trajectories, within its folder.
-pub(super) const CURRENT: &str = "current";
+use crate::store::{self, CURRENT, RESULT};
 
 /// Where it has those of each of several runs of a scenario.
 const ATTEMPTS: &str = "attempts";
@@ -31,6 +28,12 @@ pub struct StoredRun {
     pub selection: Option<Selection>,
     /// The paths of scenarios that it was given; empty for the usual folder.
     pub paths: Vec<PathBuf>,
+    /// How long it took as a whole, where that is known.
+    pub duration_ms: Option<f64>,
+    /// It ran one of several parts of a suite.
+    pub is_part: bool,
+    /// It ran nothing, and judged another stored run.
+    judges_another: bool,
 }
 
 impl StoredRun {
@@ -60,9 +63,15 @@ impl StoredRun {
             scenarios: Vec::new(),
             selection: None,
             paths: Vec::new(),
+            duration_ms: None,
+            is_part: false,
+            judges_another: false,
         };
         match read() {
             Ok(said) => {
+                run.duration_ms = said.duration_ms;
+                run.is_part = said.shard.is_some();
+                run.judges_another = said.called.as_ref().is_some_and(Called::is_of_stored);
                 let paths = said.called.into_iter().flat_map(|it| it.paths);
                 run.paths = paths.map(PathBuf::from).collect();
                 (run.scenarios, run.selection) = (said.scenarios, said.selection);
@@ -97,7 +106,8 @@ impl StoredRun {
     /// Whether scenarios were run in it, or were to be: it is none that scored other runs, or only measured.
     pub fn is_made(&self) -> bool {
         let is_to_score = |it: &Scenario| it.measured.is_none() && it.status != Status::Skipped;
-        self.scenarios.iter().any(is_to_score)
+        !self.judges_another
+            && self.scenarios.iter().any(is_to_score)
             && !self.scenarios.iter().any(|it| elsewhere(it).is_some())
     }
 

@@ -151,7 +151,7 @@ fn limits_and_disabled_scenarios_are_those_of_today() {
     assert_eq!(status(&judged, 0), "failed");
     assert_eq!(
         message(&judged, 0),
-        "`limits.max_steps`: 2 calls were made of 1"
+        "`limits.max_steps`: 2 steps were made of 1"
     );
 }
 
@@ -249,6 +249,97 @@ fn judges_are_asked_and_what_others_found_then_counts() {
     let judged = document(&project, &model.url, 3, &["run", "--run", id]);
     assert!(
         message(&judged, 0).contains("it was not asked when this run was made"),
+        "{judged:#}"
+    );
+}
+
+#[test]
+fn what_depends_on_a_secret_that_was_taken_out_is_no_verdict() {
+    let project = Project::new();
+    let tool = json!({ "name": "look", "responses": [{ "content": "token k9x8y7z6, of 2024" }] });
+    let keys = |more: Value| {
+        let mut keys = json!({
+            "redact": ["[a-z0-9]{8}"],
+            "mcp_interactions": { "m": { "tools": [tool] } },
+            "expected_trajectory": [{ "tool": "look", "args": {} }],
+        });
+        keys.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        keys
+    };
+    scenario(&project, "a", &keys(json!({})));
+    let made = project.result(0, &["run"]);
+    let id = made["run_id"].as_str().unwrap();
+    let evaluator = |it: Value| json!({ "evaluators": [it] });
+    for (more, code) in [
+        (json!({}), 0),
+        (json!({ "success_criteria": [{ "text": "of 2024" }] }), 0),
+        (json!({ "success_criteria": [{ "text": "of 2025" }] }), 3),
+        (json!({ "success_criteria": [{ "text": "secret:" }] }), 3),
+        (json!({ "success_criteria": [{ "text": "87654321" }] }), 3),
+        (evaluator(json!({ "type": "text", "contains": "token" })), 0),
+        (evaluator(json!({ "type": "text", "contains": "<" })), 3),
+        (
+            evaluator(json!({ "type": "text", "regex": "token [^ ]{12,}" })),
+            3,
+        ),
+    ] {
+        scenario(&project, "a", &keys(more.clone()));
+        let judged = project.result(code, &["run", "--run", id]);
+        assert_eq!(
+            judged["scenarios"].as_array().map(Vec::len),
+            Some(1),
+            "{more}"
+        );
+    }
+}
+
+#[test]
+fn a_judging_is_no_run_and_pushes_none_out() {
+    let (project, first) = made(&[]);
+    let second = project.result(0, &["run", "--keep", "2"]);
+    let second = second["run_id"].as_str().unwrap();
+    for _ in 0..3 {
+        project.expect(0, &["run", "--run", &first, "--keep", "2"]);
+    }
+    let judged = project.result(0, &["run", "--run", "latest", "--keep", "2"]);
+    let file = judged["scenarios"][0]["current"]["file"].as_str().unwrap();
+    assert!(file.contains(second), "{file} is not of {second}");
+    let judging = judged["run_id"].as_str().unwrap();
+    project
+        .expect(2, &["run", "--run", judging])
+        .says("nothing was run in");
+}
+
+#[test]
+fn a_run_that_ended_otherwise_than_it_would_now_has_no_verdict() {
+    let project = Project::new();
+    let look = json!({ "tool": "look", "args": {} });
+    let keys = |limit: u32| {
+        json!({
+            "agent": { "kind": "scripted", "calls": [look, look] },
+            "limits": { "max_steps": limit },
+        })
+    };
+    scenario(&project, "a", &keys(1));
+    let made = project.result(1, &["run"]);
+    let id = made["run_id"].as_str().unwrap();
+    project.expect(1, &["run", "--run", id]);
+    scenario(&project, "a", &keys(2));
+    let judged = project.result(3, &["run", "--run", id]);
+    assert!(
+        message(&judged, 0).ends_with("the limits have changed since"),
+        "{judged:#}"
+    );
+    // What recorded servers answered tells nothing of the servers.
+    scenario(&project, "a", &json!({}));
+    project.expect(0, &["record"]);
+    let held = project.result(0, &["compare", "--servers", "recorded"]);
+    let id = held["run_id"].as_str().unwrap();
+    let judged = project.result(3, &["run", "--run", id]);
+    assert!(
+        message(&judged, 0).ends_with("recorded servers answered in it"),
         "{judged:#}"
     );
 }

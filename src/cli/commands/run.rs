@@ -64,8 +64,9 @@ fn one(
     if args.plan.dry_run {
         return dry_run::print("run", &to_run, &args.execute, console);
     }
+    let all_of_run = judged.filter(|it| it.is_all);
     let called = Called {
-        selection: to_run.selection,
+        selection: all_of_run.map_or(to_run.selection, |it| it.run.selection),
         ..called::run(args)
     };
     to_run.tell_idle(&args.execute, &args.score, console);
@@ -118,8 +119,10 @@ fn judged(run: &Path, args: &RunArgs, console: Console) -> Result<Judged, Failur
         let message = format!("there is no run or folder {}", folder.display());
         return Err(Failure::usage(message).hint(STORED));
     }
-    let stored = StoredRun::of(&folder)?.filter(|it| it.is_whole(&folder));
-    let Some(stored) = stored else {
+    let stored = StoredRun::of(&folder).map_err(|it| {
+        Failure::from(it).hint("bring the whole folder of the run, or run the scenarios again")
+    })?;
+    let Some(stored) = stored.filter(|it| it.is_whole(&folder)) else {
         let message = format!("{} is not the folder of a stored run", folder.display());
         let hint = "`--run` takes a whole run, and PATHS say which scenarios of it are judged; `compare --run` takes a trajectory";
         return Err(Failure::usage(message).hint(hint));
@@ -127,6 +130,10 @@ fn judged(run: &Path, args: &RunArgs, console: Console) -> Result<Judged, Failur
     if !stored.is_made() {
         let message = format!("nothing was run in {}", folder.display());
         return Err(Failure::usage(message).hint("name the run that was judged there"));
+    }
+    if stored.is_part && args.plan.suite.is_some() {
+        let message = "this run is one part of a suite, whose gates are about all parts together";
+        return Err(Failure::usage(message).hint("judge it without `--suite`"));
     }
     if args.score.pass_threshold.is_some() && !stored.is_repeated() {
         let message = "--pass-threshold is about several runs of a scenario, and this run was not made with `--repeat`";

@@ -22,7 +22,7 @@ use crate::model::{Redacted, Status};
 use crate::published::result::{ResultDocument, Scenario};
 use crate::store::read::{load_ended, load_result};
 use crate::store::runs::is_held;
-use crate::store::{self, Runs, load};
+use crate::store::{self, CURRENT, Runs, load};
 
 /// What was added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(super) fn rebuild(connection: &mut dyn Connection, runs: &Path) -> Result<Re
 /// Whether the run has run anything: one that puts others together, or scores stored ones again, has not.
 fn is_executed(document: &ResultDocument, folder: &Path) -> bool {
     let has_run = document.scenarios.iter().any(|it| it.current.is_some());
-    let is_of_others = has_run && !folder.join("current").is_dir();
+    let is_of_others = has_run && !folder.join(CURRENT).is_dir();
     document.merged.is_none() && !is_of_others && document.problem.is_none()
 }
 
