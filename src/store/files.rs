@@ -122,7 +122,7 @@ pub fn write_following_links(path: &Path, content: &[u8]) -> Result<(), StoreErr
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub fn write_json(path: &Path, document: &impl Serialize) -> Result<(), StoreError> {
     check_links(path, path)?;
     let filled = Beside::filled(path, |file| {

@@ -241,18 +241,15 @@ impl RunContext {
         reads: Reads,
         evaluating: Evaluating<'_>,
     ) -> (Executed, Option<Redacted<String>>) {
-        let ran = match &self.suite.judged {
-            Some(stored) => {
-                let baseline = baseline.map(|it| &***it);
-                self.taken_from(stored, scenario, baseline, evaluating)
-                    .boxed()
-            }
-            None => {
-                let (slot, progress) = (&self.slot, &*self.progress);
-                let suite = &self.suite;
-                let ran = suite.execute(scenario, baseline, reads, evaluating, slot, progress);
-                ran.boxed()
-            }
+        let suite = &self.suite;
+        let ran = if let Some(stored) = &suite.judged {
+            let baseline = baseline.map(|it| &***it);
+            let taken = self.taken_from(stored, scenario, baseline, evaluating);
+            taken.boxed()
+        } else {
+            let (slot, progress) = (&self.slot, &*self.progress);
+            let ran = suite.execute(scenario, baseline, reads, evaluating, slot, progress);
+            ran.boxed()
         };
         let (mut executed, _, log) = self.executed(scenario, ran.await);
         let trajectory = &mut executed.trajectory;
