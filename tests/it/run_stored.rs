@@ -187,12 +187,45 @@ fn each_of_several_runs_counts() {
 }
 
 #[test]
+fn what_an_attempt_that_is_not_shown_passed_it_still_passes() {
+    let project = Project::new();
+    // There after every other run.
+    let toggles = json!([[
+        "sh",
+        "-c",
+        "test -e ../there && rm ../there || touch ../there"
+    ]]);
+    let there = json!({ "type": "file", "path": "../there", "exists": true, "role": "gating" });
+    scenario(
+        &project,
+        "a",
+        &json!({ "before": toggles, "evaluators": [there] }),
+    );
+    let made = project.result(1, &["run", "--repeat", "2"]);
+    assert_eq!(made["scenarios"][0]["repeated"]["passed"], 1, "{made:#}");
+    let id = made["run_id"].as_str().unwrap();
+    let judged = project.result(1, &["run", "--run", id]);
+    assert_eq!(
+        judged["scenarios"][0]["repeated"]["passed"], 1,
+        "{judged:#}"
+    );
+}
+
+#[test]
 fn a_run_that_is_not_whole_is_never_green() {
     let (project, id) = made(&[]);
     let again = ["run", "--run", &id];
     let current = project.path(".mcp-eval/runs").join(&id).join("current");
     let a = fs::read(current.join("a.json")).unwrap();
-    fs::remove_file(current.join("a.json")).unwrap();
+    let b = fs::read(current.join("b.json")).unwrap();
+    for gone in ["a.json", "b.json"] {
+        fs::remove_file(current.join(gone)).unwrap();
+    }
+    project.result(3, &again);
+    // Also a judging of which nothing came is no run.
+    let latest = project.expect(3, &["run", "--run", "latest"]);
+    latest.says(&format!("{id} is judged"));
+    fs::write(current.join("b.json"), b).unwrap();
     let judged = project.result(3, &again);
     assert!(
         message(&judged, 0).starts_with("its trajectory is gone"),
