@@ -372,3 +372,32 @@ fn a_run_that_ended_otherwise_than_it_would_now_has_no_verdict() {
         "{judged:#}"
     );
 }
+
+#[test]
+fn a_suite_judges_a_stored_run_as_it_judged_the_run() {
+    let project = Project::new();
+    let slow = json!({ "content": "fine", "delay": "300ms" });
+    let tool = json!({ "name": "look", "responses": [slow] });
+    for id in ["a", "b"] {
+        let mocks = json!({ "m": { "tools": [tool] } });
+        scenario(&project, id, &json!({ "mcp_interactions": mocks }));
+    }
+    project.file(
+        "scenarios/_suites/quick.yaml",
+        "gates: { max_duration: 200ms }\n",
+    );
+    let suite = ["run", "--suite", "quick"];
+    let made = project.result(1, &suite);
+    let id = made["run_id"].as_str().unwrap();
+    let judged = project.result(1, &["run", "--run", id, "--suite", "quick"]);
+    assert_eq!(judged["suite"]["gates"][0]["state"], "broken", "{judged:#}");
+    assert_eq!(judged["duration_ms"], made["duration_ms"]);
+    // The gates of a suite are about all its parts together.
+    let part = project.run(&[&suite[..], &["--shard", "1/2", "--format", "json"]].concat());
+    let part: Value = serde_json::from_str(&part.stdout).unwrap();
+    let id = part["run_id"].as_str().unwrap();
+    project
+        .expect(2, &["run", "--run", id, "--suite", "quick"])
+        .says("is one part of a suite");
+    project.result(0, &["run", "--run", id, "scenarios/a.yaml"]);
+}
