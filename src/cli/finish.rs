@@ -11,6 +11,7 @@ use crate::cli::pages::{copy_sides, point_latest, write_pages};
 use crate::cli::paths::SeenFrom;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::{Console, Exit, Failure, ci, database, gates, links, runtime, shuffle};
+use crate::model::Called;
 use crate::published::result::{Bisected, ResultDocument, Shard};
 use crate::redact;
 use crate::report::advice;
@@ -320,21 +321,24 @@ fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<Str
 /// Removes runs and reports that need not stay, and notes in the index what there is: this run as its document says by now. What goes
 /// wrong there spoils no result.
 fn tidy(of: &mut dyn Kept, options: &ReportOptions<'_>, console: Console) {
-    let line = RunLine::from(&*of.result_mut());
+    let result = of.result_mut();
+    let line = RunLine::from(&*result);
+    let is_of_stored = result.called.as_ref().is_some_and(Called::is_of_stored);
     let Some(runs) = of.runs().folder().parent() else {
         return;
     };
+    let mut named_in = vec![
+        options.baselines.to_owned(),
+        BASELINES.into(),
+        BISECT_STATE.clone(),
+    ];
+    // The stored run that was judged has the trajectories that this one speaks of.
+    named_in.extend(is_of_stored.then(|| of.runs().folder().join(RESULT)));
     let retention = Retention {
         keep: options.keep,
         runs: runs.to_owned(),
         reports: REPORTS.into(),
-        named_in: vec![
-            options.baselines.to_owned(),
-            BASELINES.into(),
-            BISECT_STATE.clone(),
-            // A stored run that was judged has the trajectories that it speaks of.
-            of.runs().folder().join(RESULT),
-        ],
+        named_in,
     };
     retention.tidy();
     if let Err(error) = store::index(runs, line) {

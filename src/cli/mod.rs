@@ -12,6 +12,7 @@ mod dry_run;
 mod exit;
 mod finish;
 mod gates;
+mod judged_run;
 mod keywise;
 mod links;
 mod matrix;

@@ -10,7 +10,7 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::scoring;
-use crate::cli::{Console, Exit, Failure, called, matrix, runtime};
+use crate::cli::{Console, Exit, Failure, called, matrix, runs, runtime};
 use crate::input::real;
 use crate::model::Cell;
 use crate::published::result;
@@ -31,15 +31,14 @@ pub(super) fn compare(
     reports: &Reports,
     console: Console,
 ) -> Result<Exit, Failure> {
-    const STORED: &str = "`mcp-eval report --list` lists the runs that are stored";
     if !run.exists() {
         let message = format!("there is no run, folder or file {}", run.display());
-        return Err(Failure::usage(message).hint(STORED));
+        return Err(Failure::usage(message).hint(runs::STORED));
     }
     if !root.exists() {
         let failure = Failure::usage(format!("there is no {}", root.display()));
         return Err(match &args.against {
-            Some(AgainstChoice::Version(_)) => failure.hint(STORED),
+            Some(AgainstChoice::Version(_)) => failure.hint(runs::STORED),
             Some(AgainstChoice::Baselines(_)) | None => failure.hint(
                 "--baseline names a folder of baselines, a baseline's folder, or a baseline.json",
             ),

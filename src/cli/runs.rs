@@ -11,6 +11,9 @@ use crate::store::{CURRENT, RESULT, Runs};
 use crate::suite::{RUNS, StoredRun};
 use crate::text;
 
+/// How to find those that there are.
+pub(super) const STORED: &str = "`mcp-eval report --list` lists the runs that are stored";
+
 /// How people name the run that was made last.
 const LATEST: &str = "latest";
 

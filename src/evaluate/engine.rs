@@ -15,8 +15,7 @@ use super::subject::Subject;
 use super::tools;
 use crate::model::placeholder::{Placeholder, placeholders};
 use crate::model::ruling::Judge;
-use crate::model::texts;
-use crate::model::{Evaluation, EvaluationStatus, ShownText, Step, Trajectory};
+use crate::model::{Evaluation, EvaluationStatus, ShownText, Trajectory};
 use crate::scenario_file::evaluators::{Evaluator, EvaluatorKind, SchemaSource, TextSource};
 
 /// Judges a run by the evaluators of its scenario, and tells of them in their order. Those that gate are asked first: what advisory ones
@@ -78,17 +77,7 @@ type Asked<'a> = (&'a Evaluator, &'a Evaluator);
 fn has_lost_secrets(subject: Subject<'_>) -> bool {
     let mut has_lost = false;
     let mut look = |text: &str| has_lost |= placeholders(text).any(|it| is_nameless(&it));
-    for step in &subject.trajectory.steps {
-        match step {
-            Step::User { text } | Step::Assistant { text } => look(text),
-            Step::ToolCall(call) => {
-                call.arguments
-                    .values()
-                    .for_each(|it| texts::each(it, &mut look));
-                call.outcome.each_text(&mut look);
-            }
-        }
-    }
+    (subject.trajectory.steps.iter()).for_each(|it| it.each_text(&mut look));
     has_lost
 }
 

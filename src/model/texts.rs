@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Outcome;
+use crate::{Outcome, Step};
 
 /// Visits every text in a value, keys included.
 pub fn each(value: &Value, visit: &mut dyn FnMut(&str)) {
@@ -26,6 +26,30 @@ pub fn each_mut(value: &mut Value, change: &mut dyn FnMut(&mut String)) {
         Value::Array(items) => items.iter_mut().for_each(|it| each_mut(it, change)),
         Value::Object(members) => members.values_mut().for_each(|it| each_mut(it, change)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+impl Step {
+    /// Visits every text that was said in it, keys included: what stands behind a call that was asked again is left out.
+    pub fn each_text(&self, visit: &mut dyn FnMut(&str)) {
+        match self {
+            Self::User { text } | Self::Assistant { text } => visit(text),
+            Self::ToolCall(call) => {
+                call.arguments.values().for_each(|it| each(it, visit));
+                call.outcome.each_text(visit);
+            }
+        }
+    }
+
+    /// Changes every text that was said in it, keys aside.
+    pub fn each_text_mut(&mut self, change: &mut dyn FnMut(&mut String)) {
+        match self {
+            Self::User { text } | Self::Assistant { text } => change(text),
+            Self::ToolCall(call) => {
+                (call.arguments.values_mut()).for_each(|it| each_mut(it, change));
+                call.outcome.each_text_mut(change);
+            }
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::input;
-use crate::mcp::{self, GatewayFrom, GatewayPlace, SentHeaders, Target};
+use crate::mcp::{self, GatewayFrom, GatewayPlace, OnProgress, SentHeaders, Target};
 use crate::model::{Redacted, Servers, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
@@ -92,10 +92,7 @@ impl Running for Behind {
     }
 
     /// Asks all of it to end, then forces it.
-    fn tear_down<'a>(
-        &'a self,
-        tell: &'a (dyn Fn(&str) + Send + Sync),
-    ) -> BoxFuture<'a, Vec<String>> {
+    fn tear_down<'a>(&'a self, tell: OnProgress<'a>) -> BoxFuture<'a, Vec<String>> {
         async move {
             self.gateway.close().await;
             self.started.tear_down(tell).await
@@ -112,7 +109,7 @@ impl SuiteContext {
         scenario: &Scenario,
         place: &BehindPlace,
         secrets: &mut Secrets,
-        tell: &(dyn Fn(&str) + Send + Sync),
+        tell: OnProgress<'_>,
     ) -> Result<Option<Behind>, SetupError> {
         if scenario.upstreams.is_empty() || recorded::servers(scenario) == Servers::Recorded {
             return Ok(None);

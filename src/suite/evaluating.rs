@@ -1,8 +1,5 @@
 //! Evaluators look at a run while what it left still stands.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use super::containers::ContainerSlot;
@@ -14,7 +11,6 @@ use crate::model::{
     Catalogue, Evaluation, EvaluationStatus, Found, Gate, Overall, Problem, Redacted, Role,
     Trajectory, Trouble,
 };
-use crate::published::result;
 use crate::redact::Redactor;
 use crate::scenario_file::Scenario;
 use crate::store::Baselines;
@@ -151,19 +147,6 @@ pub(crate) fn only_found_then(
     let now = of_stored(scenario, trajectory, None);
     let gone = now.iter().zip(then).filter(|(now, _)| now.is_gone);
     gone.map(|(_, then)| then.clone().into()).collect()
-}
-
-/// What evaluators found in the runs of a stored result, by the ids of their scenarios; nothing where there is no such result.
-pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
-    let text = fs::read_to_string(result).unwrap_or_default();
-    let Ok(said) = result::parse(&text) else {
-        return HashMap::new();
-    };
-    let scenarios = said.scenarios.into_iter().map(|it| {
-        let found = it.evaluators.into_iter().map(Found::from);
-        (it.id, found.collect())
-    });
-    scenarios.collect()
 }
 
 /// What evaluators find in a stored run, with what was found by those that cannot look at it again. One of these that was not asked then has

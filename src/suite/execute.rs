@@ -61,7 +61,7 @@ pub(crate) struct FinishedRun {
 }
 
 /// What is known of a run, and what stands for it, while it is set up.
-struct SetUp<'a> {
+struct NewRun<'a> {
     scenario: &'a Scenario,
     place: &'a Arc<ContainerSlot>,
     observer: &'a dyn Observer,
@@ -204,7 +204,7 @@ impl SuiteContext {
     ) -> FinishedRun {
         let scenario = &*source::resolved(scenario);
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
-        let mut run = SetUp {
+        let mut run = NewRun {
             scenario,
             place,
             observer,
@@ -220,7 +220,7 @@ impl SuiteContext {
             stack: Stack::default(),
         };
         let made = caught(Box::pin(self.set_up(&mut run, who, reads, evaluating))).await;
-        let SetUp {
+        let NewRun {
             begun,
             secrets,
             model,
@@ -268,12 +268,12 @@ impl SuiteContext {
     /// Why it could not begin.
     async fn set_up(
         &self,
-        run: &mut SetUp<'_>,
+        run: &mut NewRun<'_>,
         who: Who<'_>,
         reads: Reads,
         evaluating: Evaluating<'_>,
     ) -> Result<FinishedRun, SetupError> {
-        let SetUp {
+        let NewRun {
             scenario,
             place,
             observer,

@@ -31,14 +31,16 @@ use crate::store::Baselines;
 /// When runs cannot be kept at all. What went wrong with a scenario is in its result.
 pub async fn run(mut suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
+    let mut settings = settings.clone();
     let doing = if settings.judged.is_some() {
+        settings = settings.running_nothing();
         let scenarios = suite.scenarios.into_iter();
         suite.scenarios = scenarios.map(recorded::without_live_setup).collect();
         Doing::Leave(stored_run::MEASURED)
     } else {
         Doing::Run
     };
-    play("run", doing, suite, settings, |scenario, run_context| {
+    play("run", doing, suite, &settings, |scenario, run_context| {
         let baselines = replay::baselines(&settings.baselines, &scenario, selected);
         let run_context = run_context.knowing(&baselines, &scenario.id);
         let settings = settings.clone();

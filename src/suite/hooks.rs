@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::settings::Settings;
+use crate::mcp::OnProgress;
 use crate::model::{Problem, Redacted, Redaction};
 use crate::process::{ChildCommand, Logged};
 use crate::redact::{Redactor, Secrets};
@@ -165,10 +166,7 @@ impl Running for Hooks {
         true
     }
 
-    fn tear_down<'a>(
-        &'a self,
-        tell: &'a (dyn Fn(&str) + Send + Sync),
-    ) -> BoxFuture<'a, Vec<String>> {
+    fn tear_down<'a>(&'a self, tell: OnProgress<'a>) -> BoxFuture<'a, Vec<String>> {
         self.after(tell).boxed()
     }
 }

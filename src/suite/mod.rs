@@ -5,7 +5,7 @@
 //! Suite ─ play ─► each scenario: compare | record | expect | measuring ─ repeat ─► RunContext ─ SuiteContext ─► run::run ─► judge ─► ScenarioResult
 //! ```
 //!
-//! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
+//! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, on a `stack` that is torn down whatever happens, with what all
 //! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `side_by_side` lets another version take the part of the baseline; `evaluating` and `run_environment` let evaluators look at it while it stands; `judge` and `outcome` say what came of a run, and `finished` has it all.
 //!
 //! # Example

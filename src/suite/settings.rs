@@ -140,7 +140,7 @@ pub struct ScoreSettings {
 impl Settings {
     /// The same, by which nothing is started, and nothing is told to the results database.
     #[must_use]
-    pub fn running_nothing(self) -> Self {
+    pub(super) fn running_nothing(self) -> Self {
         Self {
             containers: false,
             retries: None,

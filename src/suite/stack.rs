@@ -7,6 +7,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
+use crate::mcp::OnProgress;
+
 /// How long a step may take to end where it has no limits of its own. What it has started is killed after that.
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -34,10 +36,7 @@ pub(crate) trait Running: Send + Sync {
     }
 
     /// Ends it, where it is to end with the run. Returns what a reader should know of that.
-    fn tear_down<'a>(
-        &'a self,
-        _tell: &'a (dyn Fn(&str) + Send + Sync),
-    ) -> BoxFuture<'a, Vec<String>> {
+    fn tear_down<'a>(&'a self, _tell: OnProgress<'a>) -> BoxFuture<'a, Vec<String>> {
         async { Vec::new() }.boxed()
     }
 }
@@ -59,7 +58,7 @@ impl Stack {
     /// Adds what was set up, to be torn down before everything that was there, and hands it out to those who use it.
     pub(crate) fn push<T: Running + 'static>(&mut self, step: T) -> Arc<T> {
         let step = Arc::new(step);
-        self.0.push(Arc::clone(&step) as Arc<dyn Running>);
+        self.share(&step);
         step
     }
 
@@ -82,7 +81,7 @@ impl Stack {
         mut self,
         begun: Timestamp,
         in_haste: bool,
-        tell: &(dyn Fn(&str) + Send + Sync),
+        tell: OnProgress<'_>,
     ) -> TornDown {
         let mut torn = TornDown::default();
         while let Some(step) = self.0.pop() {
@@ -97,21 +96,19 @@ impl Stack {
 }
 
 /// Ends a step within its time.
-async fn end(step: &dyn Running, tell: &(dyn Fn(&str) + Send + Sync)) -> Vec<String> {
+async fn end(step: &dyn Running, tell: OnProgress<'_>) -> Vec<String> {
     let ending = step.tear_down(tell);
     let Some(limit) = step.limit() else {
         return ending.await;
     };
     tell(&format!("ending {}", step.name()));
-    let ended = tokio::time::timeout(limit, ending).map(|it| {
-        it.unwrap_or_else(|_| {
-            let name = step.name();
-            vec![format!(
-                "{name} did not end within {limit:?}: what was started there was killed"
-            )]
-        })
-    });
-    ended.await
+    let ended = tokio::time::timeout(limit, ending).await;
+    ended.unwrap_or_else(|_| {
+        let name = step.name();
+        vec![format!(
+            "{name} did not end within {limit:?}: what was started there was killed"
+        )]
+    })
 }
 
 #[cfg(test)]
@@ -124,7 +121,7 @@ mod tests {
     use jiff::Timestamp;
     use parking_lot::Mutex;
 
-    use super::{Log, Running, Stack};
+    use super::{Log, OnProgress, Running, Stack};
 
     /// A step that keeps what happens to it.
     struct Step {
@@ -151,10 +148,7 @@ mod tests {
             async { vec![(self.name.to_owned(), "a line".to_owned())] }.boxed()
         }
 
-        fn tear_down<'a>(
-            &'a self,
-            _: &'a (dyn Fn(&str) + Send + Sync),
-        ) -> BoxFuture<'a, Vec<String>> {
+        fn tear_down<'a>(&'a self, _: OnProgress<'a>) -> BoxFuture<'a, Vec<String>> {
             async {
                 if self.hangs {
                     std::future::pending::<()>().await;

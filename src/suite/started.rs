@@ -10,6 +10,7 @@ use futures_util::future::{BoxFuture, join_all, select_all};
 use jiff::Timestamp;
 use tokio::sync::Mutex;
 
+use crate::mcp::OnProgress;
 use crate::model::{Ending, Redacted, Trajectory, Trouble};
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
@@ -276,7 +277,7 @@ impl Running for StartedServers {
     }
 
     /// Asks them to end, then forces them.
-    fn tear_down<'a>(&'a self, _: &'a (dyn Fn(&str) + Send + Sync)) -> BoxFuture<'a, Vec<String>> {
+    fn tear_down<'a>(&'a self, _: OnProgress<'a>) -> BoxFuture<'a, Vec<String>> {
         async {
             let mut servers = self.servers.lock().await;
             join_all(servers.iter_mut().map(StartedServer::stop)).await;

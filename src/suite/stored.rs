@@ -16,7 +16,7 @@ use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out, load_current};
 use super::stored_run::StoredRun;
-use super::{agents, evaluating, source};
+use super::{agents, source, stored_run};
 use crate::git;
 use crate::input;
 use crate::model::{Called, NotRun, Redacted, Redaction, ScenarioResult, Selection, SuiteResult};
@@ -26,7 +26,7 @@ use crate::report::document;
 use crate::scenario_file;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::servers::Server;
-use crate::store::{self, CURRENT, RESULT, Runs, STATE};
+use crate::store::{self, CURRENT, Runs, STATE};
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]
@@ -86,7 +86,10 @@ pub fn compare_stored(
         }),
     };
     let comparison = Comparison {
-        found: folder.map_or_else(HashMap::new, |it| evaluating::found_in(&it.join(RESULT))),
+        found: (stored.run.iter().filter(|it| folder == Some(&it.folder)))
+            .flat_map(|it| &it.scenarios)
+            .map(|it| (it.id.clone(), stored_run::found(it)))
+            .collect(),
         root: &stored.baselines,
         single: stored.files.len() == 1,
         scenarios: (stored.scenarios.iter())

@@ -212,9 +212,7 @@ impl StoredRun {
     /// passed.
     fn found(&self, scenario: &str, attempt: Option<u16>) -> Option<Vec<Found>> {
         let stored = self.of_scenario(scenario)?;
-        let mut found: Vec<Found> = (stored.evaluators.iter().cloned())
-            .map(Found::from)
-            .collect();
+        let mut found = stored_run::found(stored);
         if let (Some(all), Some(number)) = (&stored.repeated, attempt.map(usize::from))
             && number != all.shown
         {
@@ -234,42 +232,7 @@ impl StoredRun {
 }
 
 impl RunContext {
-    /// What evaluators found in a stored run, with what judges say of it now.
-    async fn ruled_again(
-        &self,
-        scenario: &Scenario,
-        (filled, trajectory): (&Redacted<Scenario>, &Redacted<Trajectory>),
-        subject: Subject<'_>,
-        (mut found, redactor): (Vec<Evaluation>, &Redactor),
-    ) -> Vec<Evaluation> {
-        let is_judge = |it: &Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
-        let all = filled.evaluators.iter().enumerate();
-        let asked = all.filter(|(index, it)| is_judge(it) && found[*index].is_gone);
-        let (places, asked): (Vec<usize>, Vec<Evaluator>) =
-            asked.map(|(index, it)| (index, it.clone())).unzip();
-        if places.is_empty() {
-            return found;
-        }
-        let around = Around::of_stored(self.suite.interrupt.clone());
-        let around = around.with_judge(scenario, || self.suite.llm_judge(scenario));
-        let only = filled.derive(|it| Scenario {
-            evaluators: asked,
-            ..it.clone()
-        });
-        let around = around.of_run(&only, trajectory, &self.slot, redactor);
-        let ruled = evaluate::evaluate(Subject {
-            scenario: &only,
-            around: Some(&around),
-            ..subject
-        });
-        for (index, ruled) in places.into_iter().zip(ruled.await) {
-            found[index] = ruled;
-        }
-        found
-    }
-
-    /// What a stored run made of a scenario, as if it had just been made. Judges are asked again; what else evaluators found around it
-    /// then, they still find.
+    /// What a stored run made of a scenario, as if it had just been made.
     pub(super) async fn taken_from(
         &self,
         stored: &StoredRun,
@@ -278,59 +241,26 @@ impl RunContext {
         evaluating: Evaluating<'_>,
     ) -> FinishedRun {
         let shown = self.redacted(scenario);
-        let secrets = self.suite.remembered(scenario);
-        let redactor = redactor(&secrets, scenario);
+        let redactor = redactor(&self.suite.remembered(scenario), scenario);
         let attempt = self.attempt;
         let loaded = tokio::task::block_in_place(|| stored.trajectory(scenario, baseline, attempt));
+        let mut trajectory = loaded.unwrap_or_else(|problem| {
+            let ending = Ending::Error {
+                message: problem.message,
+                details: problem.details.into_iter().chain(problem.hint).collect(),
+                trouble: None,
+            };
+            run::not_begun(&shown, self.suite.stamp(scenario), ending, &redactor)
+        });
+        trajectory.refine(score::mark_breaches);
         let mut evaluations = Redacted::default();
-        let trajectory = match loaded {
-            Ok(mut trajectory) => {
-                trajectory.refine(score::mark_breaches);
-                if let Evaluating::They {
-                    among_others,
-                    before,
-                } = evaluating
-                    && trajectory.ending.is_complete()
-                {
-                    let filled = evaluating::redacted_scenario(scenario, &trajectory, &redactor);
-                    let found = stored.found(&scenario.id, attempt);
-                    let known = (found.as_deref(), before);
-                    let mut found =
-                        evaluating::with_found(&filled, &trajectory, known, among_others);
-                    for (evaluator, it) in filled.evaluators.iter().zip(&mut found) {
-                        // What it asked for then, and what it asks for now, look alike.
-                        if it.is_gone && evaluate::is_hidden(evaluator) {
-                            it.status = EvaluationStatus::Error;
-                            evaluate::HIDDEN.clone_into(&mut it.message);
-                        }
-                    }
-                    let subject = Subject {
-                        scenario: &filled,
-                        trajectory: &trajectory,
-                        said: None,
-                        around: None,
-                        is_repeated: among_others,
-                        before,
-                    };
-                    let run = (&filled, &trajectory);
-                    let found = self.ruled_again(scenario, run, subject, (found, &redactor));
-                    evaluations = redactor.evaluations(found.await);
-                }
-                let over = over_limits(scenario, &trajectory);
-                if let Some(ending) = over.filter(|_| trajectory.ending.is_complete()) {
-                    trajectory.refine(|it| it.ending = ending);
-                }
-                trajectory
+        if trajectory.ending.is_complete() {
+            let found = self.found_again(stored, scenario, &trajectory, &redactor, evaluating);
+            evaluations = found.await;
+            if let Some(ending) = over_limits(scenario, &trajectory) {
+                trajectory.refine(|it| it.ending = ending);
             }
-            Err(problem) => {
-                let ending = Ending::Error {
-                    message: problem.message,
-                    details: problem.details.into_iter().chain(problem.hint).collect(),
-                    trouble: None,
-                };
-                run::not_begun(&shown, self.suite.stamp(scenario), ending, &redactor)
-            }
-        };
+        }
         FinishedRun {
             trajectory,
             redactor,
@@ -338,5 +268,59 @@ impl RunContext {
             notes: Vec::new(),
             log: None,
         }
+    }
+
+    /// What evaluators find in a stored run. Judges are asked again; what others found around it then, they still find.
+    async fn found_again(
+        &self,
+        stored: &StoredRun,
+        scenario: &Scenario,
+        trajectory: &Redacted<Trajectory>,
+        redactor: &Redactor,
+        evaluating: Evaluating<'_>,
+    ) -> Redacted<Vec<Evaluation>> {
+        let Evaluating::They {
+            among_others,
+            before,
+        } = evaluating
+        else {
+            return Redacted::default();
+        };
+        let filled = evaluating::redacted_scenario(scenario, trajectory, redactor);
+        let found = stored.found(&scenario.id, self.attempt);
+        let known = (found.as_deref(), before);
+        let mut found = evaluating::with_found(&filled, trajectory, known, among_others);
+        let mut judges: Vec<(&mut Evaluation, Evaluator)> = Vec::new();
+        let all = filled.evaluators.iter().zip(&mut found);
+        for (evaluator, it) in all.filter(|(_, it)| it.is_gone) {
+            if matches!(evaluator.kind, EvaluatorKind::LlmJudge(_)) {
+                judges.push((it, evaluator.clone()));
+            } else if evaluate::is_hidden(evaluator) {
+                // What it asked for then, and what it asks for now, look alike.
+                it.status = EvaluationStatus::Error;
+                evaluate::HIDDEN.clone_into(&mut it.message);
+            }
+        }
+        if !judges.is_empty() {
+            let around = Around::of_stored(self.suite.interrupt.clone());
+            let around = around.with_judge(scenario, || self.suite.llm_judge(scenario));
+            let judging = filled.derive(|it| Scenario {
+                evaluators: judges.iter().map(|(_, it)| it.clone()).collect(),
+                ..it.clone()
+            });
+            let around = around.of_run(&judging, trajectory, &self.slot, redactor);
+            let ruled = evaluate::evaluate(Subject {
+                scenario: &judging,
+                trajectory,
+                said: None,
+                around: Some(&around),
+                is_repeated: among_others,
+                before,
+            });
+            for ((found, _), ruled) in judges.into_iter().zip(ruled.await) {
+                *found = ruled;
+            }
+        }
+        redactor.evaluations(found)
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::outcome::Error;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::{Called, NotRun, Problem, ScenarioResult, Selection, Status};
+use crate::model::{Called, Found, NotRun, Problem, ScenarioResult, Selection, Status};
 use crate::published::result::{self, Scenario, earlier};
 use crate::store::{self, CURRENT, RESULT};
 
@@ -141,6 +141,12 @@ impl StoredRun {
             )
         })
     }
+}
+
+/// What evaluators found in the run of a scenario.
+pub(super) fn found(stored: &Scenario) -> Vec<Found> {
+    let found = stored.evaluators.iter().cloned();
+    found.map(Found::from).collect()
 }
 
 /// Several runs of which each counts; what was recorded is one of them.

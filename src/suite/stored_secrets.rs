@@ -4,12 +4,19 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::model::placeholder::{holds, placeholders};
-use crate::model::{Problem, Redacted, ShownText, Step, Trajectory, texts};
+use crate::model::{Problem, Redacted, ShownText, Trajectory, texts};
 use crate::redact::Shown;
 use crate::scenario_file::Scenario;
 
 /// What may have stood there: something as short, and something as long, as secrets are.
 pub(super) const OTHERS: [&str; 2] = ["", "Qx4-Zk9_Wm2.Vt8/Lr5=Jn3+Hb6:Gd1"];
+
+/// Stand for those without a name on either side. No placeholder has these letters, so that nothing is met by them and by it alike.
+const OF_SCENARIO: &str = "q";
+const OF_RUN: &str = "x";
+
+/// Letters that no placeholder has, of which a name is made.
+const RARE: [char; 4] = ['j', 'q', 'x', 'z'];
 
 /// Why such a run has no verdict.
 pub(super) fn unknown() -> Problem {
@@ -21,15 +28,7 @@ pub(super) fn unknown() -> Problem {
 pub(super) fn were_taken_out(run: &Trajectory) -> bool {
     let mut were = false;
     let mut look = |text: &str| were |= holds(text);
-    for step in &run.steps {
-        match step {
-            Step::User { text } | Step::Assistant { text } => look(text),
-            Step::ToolCall(call) => {
-                (call.arguments.values()).for_each(|it| texts::each(it, &mut look));
-                call.outcome.each_text(&mut look);
-            }
-        }
-    }
+    run.steps.iter().for_each(|it| it.each_text(&mut look));
     were
 }
 
@@ -42,7 +41,7 @@ pub(super) fn with_others(
 ) -> (Redacted<Scenario>, Redacted<Trajectory>) {
     let scenario = scenario.derive(|it| {
         let mut scenario = it.clone();
-        let put = |text: &mut String| put(text, other, "s");
+        let put = |text: &mut String| put(text, other, OF_SCENARIO);
         scenario.each_text(&mut |it| match it {
             ShownText::Words(text) | ShownText::Name(text) => put(text),
             ShownText::Value(value) => texts::each_mut(value, &mut |it| put(it)),
@@ -54,18 +53,10 @@ pub(super) fn with_others(
     });
     let mut run = run.clone();
     run.refine(|run| {
-        let mut put = |text: &mut String| put(text, other, "r");
-        for step in &mut run.steps {
-            match step {
-                Step::User { text } | Step::Assistant { text } => put(text),
-                Step::ToolCall(call) => {
-                    for value in call.arguments.values_mut() {
-                        texts::each_mut(value, &mut put);
-                    }
-                    call.outcome.each_text_mut(&mut put);
-                }
-            }
-        }
+        let mut put = |text: &mut String| put(text, other, OF_RUN);
+        run.steps
+            .iter_mut()
+            .for_each(|it| it.each_text_mut(&mut put));
     });
     (scenario, run)
 }
@@ -91,8 +82,6 @@ fn put(text: &mut String, other: &str, side: &str) {
 fn letters(name: &str) -> String {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
-    let number = hasher.finish();
-    (0..3)
-        .map(|place| char::from(b'A' + u8::try_from((number >> (place * 8)) % 26).unwrap_or(0)))
-        .collect()
+    let bytes = hasher.finish().to_le_bytes();
+    bytes.map(|it| RARE[usize::from(it % 4)]).iter().collect()
 }

@@ -309,6 +309,8 @@ fn what_depends_on_a_secret_that_was_taken_out_is_no_verdict() {
         (json!({ "success_criteria": [{ "text": "87654321" }] }), 3),
         (evaluator(json!({ "type": "text", "contains": "token" })), 0),
         (evaluator(json!({ "type": "text", "contains": "<" })), 3),
+        // A letter that a placeholder has, and the rest of the answer has not.
+        (evaluator(json!({ "type": "text", "contains": "p" })), 3),
         (
             evaluator(json!({ "type": "text", "regex": "token [^ ]{12,}" })),
             3,
