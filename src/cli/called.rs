@@ -97,6 +97,7 @@ impl Options {
     /// How many run at once, and whether the first failure ends it, decides about none of them.
     fn execute(&mut self, args: &ExecuteArgs) {
         self.value("--mcp-config", args.mcp_config.as_deref().map(shown));
+        self.choice("--protocol", args.protocol.as_ref());
         self.choice("--agent", args.agent.as_ref());
         self.value(
             "--agent-command",

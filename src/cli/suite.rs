@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::args::{
-    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, Preset, ScoreArgs,
+    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, Preset, ProtocolChoice,
+    ScoreArgs,
 };
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::round::Round;
 use crate::cli::{Console, Failure, database, matrix, runtime};
 use crate::model::rules;
 use crate::scenario_file::agent::CommandFormat;
-use crate::scenario_file::servers::{ClientServers, Server};
+use crate::scenario_file::servers::{ClientServers, Protocol, Server};
 use crate::scenario_file::{self, Scenario};
 use crate::suite::{
     self, BASELINES, CACHE, Choice, Finished, Judges, Recording, ScoreSettings, Settings, Suite,
@@ -35,6 +36,7 @@ pub(super) fn settings(
     Ok(Settings {
         judges: judges(args, scenarios)?,
         servers,
+        protocol: args.protocol.map(Into::into),
         jobs: args.jobs,
         times: args.repeat.unwrap_or(1),
         fail_fast: args.fail_fast,
@@ -206,6 +208,16 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
         suite::appoint(scenarios, &judge);
     }
     Ok(())
+}
+
+impl From<ProtocolChoice> for Protocol {
+    fn from(it: ProtocolChoice) -> Self {
+        match it {
+            ProtocolChoice::Legacy => Self::Legacy,
+            ProtocolChoice::Auto => Self::Auto,
+            ProtocolChoice::Stateless => Self::Stateless,
+        }
+    }
 }
 
 impl From<AgentChoice> for suite::AgentChoice {

@@ -1,4 +1,4 @@
-//! The client's side of a session that is played again: servers that ask it something get the answers that the recording's client gave.
+//! The client's side of a session: servers that ask it something get the answers that a scenario or a recording has.
 
 use rmcp::model::{
     ClientConfig, ClientResult, CustomResult, ErrorData, ServerNotification, ServerRequest,
@@ -6,29 +6,26 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningService, Service};
 use serde_json::Value;
 
-use crate::mcp::target::{Observed, Target};
+use crate::mcp::target::Target;
 
 /// rmcp's side of a session.
 pub(super) type Connection = RunningService<RoleClient, Answering>;
 
-/// A client that answers as another one did; where nothing is known of one, as a client that can do nothing.
+/// A client that answers as a scenario says, or as another client did; without either, as a client that can do nothing.
 pub(super) struct Answering {
     config: ClientConfig,
-    observed: Observed,
-    server: String,
+    target: Target,
 }
 
 impl Answering {
     pub(super) fn new(mut config: ClientConfig, target: &Target) -> Self {
-        let observed = &target.observed;
-        let recorded = observed.client().map(|it| Value::Object(it.capabilities));
-        if let Some(can) = recorded.and_then(|it| serde_json::from_value(it).ok()) {
+        let can = target.capabilities().map(Value::Object);
+        if let Some(can) = can.and_then(|it| serde_json::from_value(it).ok()) {
             config.capabilities = can;
         }
         Self {
             config,
-            observed: observed.clone(),
-            server: target.name.clone(),
+            target: target.clone(),
         }
     }
 }
@@ -41,10 +38,10 @@ impl Service<RoleClient> for Answering {
     ) -> Result<ClientResult, ErrorData> {
         let asked = serde_json::to_value(&request).unwrap_or_default();
         let method = asked["method"].as_str().filter(|it| *it != "ping");
-        let answer = method.and_then(|it| self.observed.answer(it, &asked["params"]));
+        let answer = method.and_then(|it| self.target.answer(it, None, &asked["params"]));
         let Some(answer) = answer else {
             if let Some(method) = method {
-                self.observed.declined(&self.server, method);
+                self.target.observed.declined(&self.target.name, method);
             }
             return self.config.handle_request(request, context).await;
         };

@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::{ClientCacheConfig, ClientInitializeError, RoleClient};
+use rmcp::service::{
+    ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient,
+};
+use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
-use rmcp::{ServiceExt, transport::Transport};
 
 use crate::mcp::answering::{Answering, Connection};
 use crate::mcp::child::{self, LONGEST_LINE, Noting};
+use crate::mcp::era;
 use crate::mcp::http::WatchedHttp;
 use crate::mcp::legacy::{self, LegacyTransport, StreamEnd};
 use crate::mcp::request::{CLOSED, Refused, excerpt};
@@ -21,7 +24,7 @@ use crate::mcp::transport_error::{LegacyError, is_closed, is_refused, is_unreach
 use crate::mcp::wire::{Reply, Wire};
 use crate::process::{Child, ChildCommand};
 use crate::run::SetupError;
-use crate::scenario_file::servers::HttpStyle;
+use crate::scenario_file::servers::{HttpStyle, Protocol};
 
 /// How long to wait before a connection that was refused is tried again: hardly at all at first, then longer and longer.
 const PAUSES_MS: [u64; 5] = [20, 50, 100, 200, 300];
@@ -33,10 +36,15 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a server that did not take a message of Streamable HTTP may take to show that it speaks the older transport.
 const SHOWING_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The longest that a server is waited for which is asked whether it speaks the newer revision; half of the time to connect at most.
+const LONGEST_PROBE: Duration = Duration::from_secs(15);
+
 /// A connection over which a session goes.
 pub(super) struct Link {
     pub(super) service: Connection,
     pub(super) wire: Arc<Wire>,
+    /// Each request stands by itself.
+    pub(super) is_stateless: bool,
     child: Option<tokio::sync::Mutex<Child>>,
     stream_end: StreamEnd,
 }
@@ -86,6 +94,12 @@ pub(super) struct Linking<'a> {
     stream_end: StreamEnd,
     /// Why the server last refused the connection.
     refused: Option<String>,
+    /// The HTTP status with which it has refused to begin a session.
+    refusal: Option<u16>,
+    /// Each request stands by itself.
+    is_stateless: bool,
+    /// The server has refused `initialize`, because it speaks the newer revision alone.
+    has_no_legacy: bool,
 }
 
 /// Why a session did not begin.
@@ -106,7 +120,20 @@ impl<'a> Linking<'a> {
             child: None,
             stream_end: StreamEnd::default(),
             refused: None,
+            refusal: None,
+            is_stateless: false,
+            has_no_legacy: false,
         }
+    }
+
+    /// Whether each request stands by itself.
+    pub(super) fn is_stateless(&self) -> bool {
+        self.is_stateless
+    }
+
+    /// Whether the server has refused `initialize`, because it speaks the newer revision alone.
+    pub(super) fn has_no_legacy(&self) -> bool {
+        self.has_no_legacy
     }
 
     pub(super) fn wire(&self) -> &Wire {
@@ -121,11 +148,14 @@ impl<'a> Linking<'a> {
     pub(super) async fn begin(&mut self) -> Result<Connection, Refused> {
         let target = self.target;
         let what = target.launch.describe();
-        let begun = match &target.launch {
-            Launch::Child(command) => self.start(command, &what).await,
-            Launch::Http { .. } => self.over_http(&what).await,
+        let found = target.observed.protocol().or(target.protocol);
+        let begun = match found.unwrap_or_default() {
+            Protocol::Legacy => self.legacy_or_what_is_left(&what).await,
+            Protocol::Stateless => self.open(true, &what).await,
+            Protocol::Auto => self.probe(&what).await,
         };
-        let service = begun.map_err(|it| it.refused(&what, &self.wire))?;
+        let begun = begun.map_err(|it| it.refused(&what, self.method(), &self.wire));
+        let service = begun?;
         // A cached catalogue would hide what the server says now.
         service
             .peer()
@@ -140,6 +170,7 @@ impl<'a> Linking<'a> {
             wire: self.wire,
             child: self.child.map(tokio::sync::Mutex::new),
             stream_end: self.stream_end,
+            is_stateless: self.is_stateless,
         }
     }
 
@@ -182,6 +213,78 @@ impl<'a> Linking<'a> {
         SetupError {
             trouble: failed.trouble.filter(|_| !cannot_start),
             ..failed
+        }
+    }
+
+    /// What a session begins with.
+    fn method(&self) -> &'static str {
+        if self.is_stateless {
+            "server/discover"
+        } else {
+            "initialize"
+        }
+    }
+
+    /// With `initialize`; where the server refuses that because it speaks the newer revision alone, in that.
+    async fn legacy_or_what_is_left(&mut self, what: &str) -> Result<Connection, NotBegun> {
+        let begun = self.open(false, what).await;
+        let Err(NotBegun::Uninitialized(error)) = &begun else {
+            return begun;
+        };
+        if !era::names_only_newer(error) {
+            return begun;
+        }
+        self.start_over().await;
+        let service = self.open(true, what).await?;
+        self.has_no_legacy = true;
+        let Target { name, observed, .. } = self.target;
+        observed.found_protocol(Protocol::Stateless);
+        observed.note(format!(
+            "server `{name}` refuses `initialize` and is spoken to in {}: `protocol: {0}` says so at once",
+            Protocol::STATELESS,
+        ));
+        Ok(service)
+    }
+
+    /// In the newer revision where the server speaks it. A program is started again for the older ones, because many end when they are
+    /// asked anything before `initialize`.
+    async fn probe(&mut self, what: &str) -> Result<Connection, NotBegun> {
+        let observed = &self.target.observed;
+        let limit = LONGEST_PROBE.min(self.target.connect_timeout / 2);
+        let asked = tokio::time::timeout(limit, self.open(true, what)).await;
+        let is_child = self.child.is_some();
+        match asked {
+            Ok(Ok(service)) => {
+                observed.found_protocol(Protocol::Stateless);
+                return Ok(service);
+            }
+            // A program that says nothing may wait for `initialize`; an address that says nothing tells nothing.
+            Err(_) if !is_child => {
+                return Err(NotBegun::Unasked(format!(
+                    "did not answer `server/discover` within {limit:?}: {what}"
+                )));
+            }
+            Ok(Err(error)) if !error.is_of_legacy(is_child, self.refusal) => return Err(error),
+            Ok(Err(_)) | Err(_) => {}
+        }
+        self.start_over().await;
+        observed.found_protocol(Protocol::Legacy);
+        self.open(false, what).await
+    }
+
+    /// Ends what was begun, so that nothing of it is left for the next try.
+    async fn start_over(&mut self) {
+        if let Some(child) = self.child.take() {
+            child.end().await;
+        }
+        self.wire = Arc::default();
+    }
+
+    async fn open(&mut self, is_stateless: bool, what: &str) -> Result<Connection, NotBegun> {
+        self.is_stateless = is_stateless;
+        match &self.target.launch {
+            Launch::Child(command) => self.start(command, what).await,
+            Launch::Http { .. } => self.over_http(what).await,
         }
     }
 
@@ -231,6 +334,12 @@ impl<'a> Linking<'a> {
         else {
             return Err(NotBegun::Unasked("has no address".to_owned()));
         };
+        if self.is_stateless && *style == HttpStyle::Sse {
+            return Err(NotBegun::Unasked(format!(
+                "cannot be spoken to in {}, which has no HTTP with SSE: `type: http`, or `protocol: legacy`",
+                Protocol::STATELESS
+            )));
+        }
         if *style == HttpStyle::Sse || observed.is_legacy() {
             return self
                 .legacy(url, headers, bearer_token.as_deref(), None)
@@ -250,7 +359,12 @@ impl<'a> Linking<'a> {
         if let (Err(NotBegun::Uninitialized(_)), Some(refused)) = (&begun, http.refused()) {
             return Err(NotBegun::Unasked(refused));
         }
+        self.refusal = http.refusal().map(|it| it.as_u16());
         let status = match (&begun, http.refusal()) {
+            _ if self.is_stateless => return begun,
+            (Err(NotBegun::Uninitialized(error)), _) if era::names_only_newer(error) => {
+                return begun;
+            }
             (Err(_), Some(status)) if may_be_legacy(url, status.as_u16()) => status,
             _ => return begun,
         };
@@ -304,10 +418,17 @@ impl<'a> Linking<'a> {
     ) -> Result<Connection, NotBegun> {
         let transport = Noting::new(transport, Arc::clone(&self.wire));
         let client = Answering::new(client(), self.target);
-        let unasked = |why: String| otherwise(&self.target.launch.describe(), &why);
+        let method = self.method();
+        let unasked = |why: String| otherwise(&self.target.launch.describe(), method, &why);
+        let lifecycle = if self.is_stateless {
+            let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+            ClientLifecycleMode::Discover { preferred_versions }
+        } else {
+            ClientLifecycleMode::Initialize
+        };
         tokio::select! {
             biased;
-            served = client.serve(transport) => served.map_err(|it| NotBegun::Uninitialized(Box::new(it))),
+            served = client.serve_with_lifecycle(transport, lifecycle) => served.map_err(|it| NotBegun::Uninitialized(Box::new(it))),
             why = self.wire.spoiled() => Err(NotBegun::Unasked(unasked(why))),
         }
     }
@@ -345,7 +466,7 @@ impl NotBegun {
     }
 
     /// In words that follow the name of the server.
-    fn refused(&self, what: &str, wire: &Wire) -> Refused {
+    fn refused(&self, what: &str, method: &str, wire: &Wire) -> Refused {
         Refused::Exchange(match self {
             Self::Unasked(why) => why.clone(),
             Self::Unopened(error) if is_unreachable(error) => {
@@ -357,17 +478,35 @@ impl NotBegun {
                     root(error)
                 )
             }
-            Self::Uninitialized(error) => return not_initialized(error, what, wire),
+            Self::Uninitialized(error) => return not_initialized(error, what, method, wire),
         })
+    }
+
+    /// Whether this answer to `server/discover` shows that a server speaks the older revisions: a program that has ended or has answered
+    /// with an error, an address that answers so or has nothing there. Any other answer shows nothing.
+    fn is_of_legacy(&self, is_child: bool, refusal: Option<u16>) -> bool {
+        let Self::Uninitialized(error) = self else {
+            return is_child;
+        };
+        match error.as_ref() {
+            ClientInitializeError::NoCompatibleProtocolVersion { .. } => false,
+            ClientInitializeError::JsonRpcError(error) => !era::is_code(error.code.0),
+            _ => is_child || matches!(refusal, Some(400 | 404 | 405)),
+        }
     }
 }
 
 /// It has not answered as it should.
-fn otherwise(what: &str, why: &str) -> String {
-    format!("did not answer `initialize` as MCP asks: {what}: {why}")
+fn otherwise(what: &str, method: &str, why: &str) -> String {
+    format!("did not answer `{method}` as MCP asks: {what}: {why}")
 }
 
-fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> Refused {
+fn not_initialized(
+    error: &ClientInitializeError,
+    what: &str,
+    method: &str,
+    wire: &Wire,
+) -> Refused {
     let closed = || Refused::Gone(format!("({what}) {CLOSED}"));
     Refused::Exchange(match error {
         ClientInitializeError::ConnectionClosed(_) => return closed(),
@@ -378,15 +517,20 @@ fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> Re
             } else if is_unreachable(error) {
                 format!("cannot be reached: {what}: {}", root(error))
             } else {
-                otherwise(what, &root(error))
+                otherwise(what, method, &root(error))
             }
         }
         ClientInitializeError::JsonRpcError(error) => {
             format!(
-                "refused `initialize`: {} (code {})",
-                error.message, error.code.0
+                "refused `{method}`: {} (code {}){}",
+                error.message,
+                error.code.0,
+                era::advice(method, error.code.0)
             )
         }
+        ClientInitializeError::NoCompatibleProtocolVersion {
+            server_supported, ..
+        } => era::no_common(server_supported),
         _ => {
             let said = match wire.take_any() {
                 Some(Reply::Result(it) | Reply::Error(it)) => {
@@ -395,9 +539,12 @@ fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> Re
                 Some(Reply::Invalid(why)) => why,
                 None => "it answered a request that it was not asked".to_owned(),
             };
-            format!(
-                "did not answer `initialize` as MCP asks, with `protocolVersion`, `capabilities` and `serverInfo`: {said}"
-            )
+            let members = if method == "initialize" {
+                "`protocolVersion`, `capabilities` and `serverInfo`"
+            } else {
+                "`supportedVersions` and `capabilities`"
+            };
+            format!("did not answer `{method}` as MCP asks, with {members}: {said}")
         }
     })
 }

@@ -5,6 +5,7 @@
 
 mod answering;
 mod child;
+mod era;
 mod events;
 mod gateway;
 mod http;

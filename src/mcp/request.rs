@@ -28,6 +28,8 @@ pub(super) enum Refused {
     /// A JSON-RPC error object.
     Error(Value),
     Invalid(String),
+    /// The server wanted to know something from its client that nobody answers.
+    Unanswered(String),
     Timeout,
     /// The connection is gone.
     Gone(String),
@@ -146,6 +148,7 @@ impl Refused {
         match self {
             Self::Error(error) => read_error(error).message,
             Self::Invalid(problem)
+            | Self::Unanswered(problem)
             | Self::Exchange(problem)
             | Self::Gone(problem)
             | Self::Unreachable(problem) => problem.clone(),

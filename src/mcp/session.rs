@@ -7,17 +7,19 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ListToolsRequest, PaginatedRequestParams,
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputResponses, ListToolsRequest,
+    PaginatedRequestParams,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::digits;
 use crate::mcp::answering::Connection;
+use crate::mcp::era::{self, Opened};
 use crate::mcp::link::{Link, Linking};
 use crate::mcp::request::{Refused, excerpt, outcome, request_raw, too_busy};
 use crate::mcp::target::{OnProgress, Target, no_answer, setup_error};
 use crate::mcp::wire::{Reply, Wire};
-use crate::model::{Catalogue, FailureKind, Object, Outcome, ServerCatalogue, Tool};
+use crate::model::{Catalogue, ClientAnswer, FailureKind, Object, Outcome, ServerCatalogue, Tool};
 use crate::run::{Called, Listed, SetupError, Tools, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
@@ -25,6 +27,9 @@ pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The most pages of `tools/list` that are read: a server that never ends its list is broken.
 const MOST_PAGES: usize = 1000;
+
+/// How often a server may ask its client something before it answers one call.
+const MOST_ROUNDS: usize = 10;
 
 /// How often a session is opened anew: a server that ends it again and again is broken.
 const MOST_REOPENED: usize = 3;
@@ -53,11 +58,16 @@ impl Session {
             };
             if let Some(Reply::Result(Value::Object(mut initialized))) = linking.wire().take_any() {
                 digits::take_from(&mut initialized);
-                catalogue.info = initialized.remove("serverInfo");
-                catalogue.protocol_version = text(initialized.remove("protocolVersion"));
-                catalogue.capabilities = initialized.remove("capabilities");
-                catalogue.instructions = text(initialized.remove("instructions"));
+                if linking.is_stateless() {
+                    era::introduce(initialized, &mut catalogue);
+                } else {
+                    catalogue.info = initialized.remove("serverInfo");
+                    catalogue.protocol_version = text(initialized.remove("protocolVersion"));
+                    catalogue.capabilities = initialized.remove("capabilities");
+                    catalogue.instructions = text(initialized.remove("instructions"));
+                }
             }
+            catalogue.has_no_legacy = linking.has_no_legacy();
             catalogue.client = target.observed.client().unwrap_or_default();
             catalogue.tools = list_tools(&service, linking.wire(), target.connect_timeout).await?;
             Ok((service, catalogue))
@@ -122,6 +132,7 @@ impl Session {
             Ok(result) => outcome(Reply::Result(result)),
             Err(Refused::Error(error)) => outcome(Reply::Error(error)),
             Err(Refused::Invalid(problem)) => outcome(Reply::Invalid(problem)),
+            Err(Refused::Unanswered(why)) => Outcome::failed(FailureKind::InvalidResponse, why),
             Err(Refused::Timeout) => no_answer(self.target.tool_timeout, &link.wire),
             Err(Refused::Busy(status, seconds)) => too_busy(status, seconds),
             Err(Refused::Exchange(problem)) => Outcome::failed(FailureKind::Transport, problem),
@@ -141,7 +152,7 @@ impl Session {
             }
         };
         let asked = link.wire.take_asked();
-        if self.target.observed.client().is_none() {
+        if self.target.capabilities().is_none() && !link.is_stateless {
             for it in &asked {
                 self.target.observed.declined(self.name(), &it.method);
             }
@@ -156,10 +167,74 @@ impl Session {
         Called { outcome, lost }
     }
 
+    /// Calls a tool, and answers what the server wants to know before it answers the call.
     async fn ask(&self, link: &Link, tool: &str, arguments: &Object) -> Result<Value, Refused> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        request_raw(&link.service, &link.wire, request, self.target.tool_timeout).await
+        let mut round = params.clone();
+        let mut has_declined = false;
+        for _ in 0..=MOST_ROUNDS {
+            let request = ClientRequest::CallToolRequest(CallToolRequest::new(round));
+            let timeout = self.target.tool_timeout;
+            let result = request_raw(&link.service, &link.wire, request, timeout).await?;
+            if !link.is_stateless {
+                return Ok(era::without_envelope(result));
+            }
+            let (requests, state) = match era::opened(result) {
+                Opened::Complete(result) => return Ok(result),
+                Opened::Unusable(why) => return Err(Refused::Invalid(why)),
+                Opened::Asks { requests, state } => (requests, state),
+            };
+            let answers = self.answers(&link.wire, requests, &mut has_declined)?;
+            round = params.clone().with_input_responses(answers);
+            round.request_state = state;
+        }
+        Err(Refused::Unanswered(format!(
+            "asked its client again after {MOST_ROUNDS} rounds of answers"
+        )))
+    }
+
+    /// What a client answers to what a server wants to know before it answers a call. A question to the user that nobody has an answer to is
+    /// declined, once in a call.
+    fn answers(
+        &self,
+        wire: &Wire,
+        requests: Object,
+        has_declined: &mut bool,
+    ) -> Result<InputResponses, Refused> {
+        let mut answers = InputResponses::new();
+        let declines = *has_declined;
+        for (key, mut request) in requests {
+            let method = request["method"].as_str().unwrap_or_default().to_owned();
+            let params = request["params"].take();
+            let known = self.target.answer(&method, Some(&key), &params);
+            wire.ask_client(&method, params);
+            let kind = method.split('/').next().unwrap_or_default();
+            let answer = match known {
+                Some(Ok(ClientAnswer {
+                    result: Some(result),
+                    ..
+                })) => result,
+                Some(_) => {
+                    let why = format!("asked for {kind}, which is not answered");
+                    return Err(Refused::Unanswered(why));
+                }
+                None if method != "elicitation/create" => {
+                    let why = format!("asked for {kind}; no input given");
+                    return Err(Refused::Unanswered(why));
+                }
+                None if declines => {
+                    let why = "asked for elicitation again after it was declined".to_owned();
+                    return Err(Refused::Unanswered(why));
+                }
+                None => {
+                    *has_declined = true;
+                    self.target.observed.declined(self.name(), &method);
+                    json!({ "action": "decline" })
+                }
+            };
+            answers.insert(key, answer);
+        }
+        Ok(answers)
     }
 
     /// Opens the session anew that went over this link, unless another call has done so already; `what` says what the server did.

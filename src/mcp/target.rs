@@ -11,22 +11,27 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::mcp::wire::Wire;
-use crate::model::{Client, ClientAnswer, FailureKind, Outcome, Trouble};
+use crate::model::{Client, ClientAnswer, FailureKind, Object, Outcome, Trouble};
 use crate::process::ChildCommand;
 use crate::run::SetupError;
-use crate::scenario_file::servers::HttpStyle;
+use crate::scenario_file::agent::Input;
+use crate::scenario_file::servers::{HttpStyle, Protocol};
 
 /// A server to connect to.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub name: String,
     pub launch: Launch,
+    /// In which revisions it is spoken to; `None` where nobody has chosen.
+    pub protocol: Option<Protocol>,
     /// A connection that it refuses is tried again within the connect timeout: it may be starting just now.
     pub may_be_starting: bool,
     /// From the start of the server to its complete list of tools.
     pub connect_timeout: Duration,
     /// What to do where that is too short, in brackets behind the sentence that says so.
     pub if_late: &'static str,
+    /// What is answered when it wants to know something; empty where nobody has said.
+    pub inputs: Vec<Input>,
     /// For the answer to one tool call.
     pub tool_timeout: Duration,
     /// What its sessions find out about it.
@@ -36,6 +41,34 @@ pub struct Target {
 impl Target {
     /// What to do where a scenario gives too little time.
     pub const GIVE_MORE: &str = "`connect_timeout` changes that";
+
+    /// What its client answers to what it wants to know, under this key where it has one; an error where nobody knows. `None` without
+    /// anybody who answers.
+    pub(super) fn answer(
+        &self,
+        method: &str,
+        key: Option<&str>,
+        params: &Value,
+    ) -> Option<Result<ClientAnswer, ()>> {
+        if self.inputs.is_empty() {
+            return self.observed.answer(method, params);
+        }
+        let result = Input::answer(&self.inputs, method, key, params)?;
+        Some(Ok(ClientAnswer {
+            method: method.to_owned(),
+            params: params.clone(),
+            result: Some(result.clone()),
+            error: None,
+        }))
+    }
+
+    /// What its client says that it can do, where somebody answers for it.
+    pub(super) fn capabilities(&self) -> Option<Object> {
+        if self.inputs.is_empty() {
+            return self.observed.client().map(|it| it.capabilities);
+        }
+        Some(Input::capabilities(&self.inputs))
+    }
 
     /// Where it is over HTTP, without a path: `http://127.0.0.1:49153`; `None` for one that is a child process.
     pub fn origin(&self) -> Option<String> {
@@ -111,6 +144,8 @@ pub struct Observed(Arc<Known>);
 struct Known {
     notes: Mutex<Vec<String>>,
     is_legacy: AtomicBool,
+    /// The revisions that it has turned out to speak.
+    protocol: Mutex<Option<Protocol>>,
     /// The client whose answers are given again, and how often each was.
     played: Mutex<Option<(Client, Vec<usize>)>>,
     /// What that client was never asked, and this one was.
@@ -172,6 +207,15 @@ impl Observed {
     /// What it has asked that nobody can answer, reported once.
     pub(super) fn take_unanswered(&self) -> Option<String> {
         self.0.unanswered.lock().take()
+    }
+
+    /// The revisions that it has turned out to speak, where that was not said.
+    pub(super) fn protocol(&self) -> Option<Protocol> {
+        *self.0.protocol.lock()
+    }
+
+    pub(super) fn found_protocol(&self, protocol: Protocol) {
+        *self.0.protocol.lock() = Some(protocol);
     }
 
     /// Whether it speaks the older transport, although nobody says so.

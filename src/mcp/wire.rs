@@ -207,7 +207,9 @@ impl Wire {
                     self.noise(&lossy());
                 }
                 let mut seen = self.seen.lock();
-                let is_long = seen.has_begun && bytes.len() > LONG_ANSWER;
+                // rmcp has to see which arguments of a tool are sent as headers.
+                let is_read = || memchr::memmem::find(&bytes, b"\"x-mcp-header\"").is_some();
+                let is_long = seen.has_begun && bytes.len() > LONG_ANSWER && !is_read();
                 if let Some(place) = seen.awaited.get_mut(&key(&id)) {
                     // Of several answers to one request the first counts.
                     place.get_or_insert(reply);
@@ -236,6 +238,12 @@ impl Wire {
     /// What strict clients would not take of what the server sent.
     pub(super) fn remarks(&self) -> Vec<&'static str> {
         self.seen.lock().remarks.iter().copied().collect()
+    }
+
+    /// The server wants to know something from its client before it answers.
+    pub(super) fn ask_client(&self, method: &str, params: Value) {
+        let asked = ClientAnswer::awaited(method, params);
+        self.seen.lock().asked.extend(asked);
     }
 
     /// What the server has asked its client since this was called last.
@@ -326,12 +334,15 @@ impl Wire {
         }
     }
 
-    /// Takes any answer that was expected and has come: after `initialize`, whose id only rmcp knows, that is the one answer there is.
+    /// Takes the last answer that was expected and has come: after `initialize` or `server/discover`, whose id only rmcp knows, what the server
+    /// says of itself.
     pub(super) fn take_any(&self) -> Option<Reply> {
         let mut seen = self.seen.lock();
         seen.sent.clear();
         seen.has_begun = true;
-        seen.awaited.drain().find_map(|(_, reply)| reply)
+        let last = |it: &(String, Option<Reply>)| it.0.parse::<i64>().ok();
+        let came = seen.awaited.drain().filter(|it| it.1.is_some());
+        came.max_by_key(last)?.1
     }
 
     /// Keeps the beginning of something that is no message.

@@ -26,6 +26,9 @@ pub struct ServerCatalogue {
     /// `serverInfo` as served.
     pub info: Option<Value>,
     pub protocol_version: Option<String>,
+    /// It has refused the revisions before that one, in which it was spoken to first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_no_legacy: bool,
     /// What the server says that it is able to, as served; absent where that was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Value>,

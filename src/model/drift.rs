@@ -60,6 +60,8 @@ pub enum ToolChange {
     Instructions,
     ServerName,
     Protocol,
+    /// It refuses the revisions of the protocol that begin with `initialize`, in which it was spoken to: this one, for example.
+    ProtocolGone(String),
     Description,
     Title,
     Meta,
@@ -150,6 +152,9 @@ impl ToolChange {
             Self::Instructions => format!("the instructions of server `{server}` changed"),
             Self::ServerName => format!("server `{server}` calls itself otherwise"),
             Self::Protocol => format!("server `{server}` speaks another version of the protocol"),
+            Self::ProtocolGone(version) => {
+                format!("server `{server}` no longer serves MCP {version}")
+            }
             Self::Description => format!("description of {tools} changed"),
             Self::Title => format!("title of {tools} changed"),
             Self::Meta => format!("`_meta` of {tools} changed"),
@@ -188,6 +193,7 @@ impl ToolChange {
             | Self::Gone { .. }
             | Self::Renamed(_)
             | Self::LostCapability(_)
+            | Self::ProtocolGone(_)
             | Self::RenamedAlike(_)
             | Self::ServerGone(_)
             | Self::ListsNothing(_) => true,

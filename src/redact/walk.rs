@@ -278,6 +278,7 @@ impl Redactor {
                 tools,
                 later,
                 client,
+                has_no_legacy: _,
             } = it;
             self.name(server);
             (info.iter_mut().chain(capabilities))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::model;
 use crate::model::rules::Rules;
 use crate::model::{Cell, Expectation, Labels, Object, Places, Redaction};
-use crate::scenario_file::agent::{Agent, Criterion, ExpectedCall, Limits, Replaying};
+use crate::scenario_file::agent::{Agent, Criterion, ExpectedCall, Input, Limits, Replaying};
 use crate::scenario_file::evaluators::Evaluator;
 use crate::scenario_file::judge::JudgeSettings;
 use crate::scenario_file::measured::Measurement;
@@ -64,6 +64,8 @@ pub struct Scenario {
     pub before: Vec<Hook>,
     pub after: Vec<Hook>,
     pub agent: Agent,
+    /// What the client answers when servers want to know something.
+    pub inputs: Vec<Input>,
     /// What it measures, where it is about no conversation: its agent has nothing to do then.
     pub measurement: Option<Measurement>,
     /// The model that judges its runs.

@@ -14,6 +14,7 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::{self, Observer, Progress, SetupError};
 use crate::scenario_file::Scenario;
 use crate::scenario_file::measured::Measurement;
+use crate::scenario_file::servers::Protocol;
 use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::agents::{self, Reached};
 use crate::suite::behind::{self, Behind};
@@ -106,15 +107,19 @@ impl SuiteContext {
         }
         // A search over HTTP, or a scanner, needs no server.
         let needs_none = scenario.measurement.is_some() && self.servers(scenario).is_empty();
-        let targets = if needs_none {
+        let mut targets = if needs_none {
             Vec::new()
         } else {
             self.targets(scenario, &addresses, printed, secrets)?
         };
         if let Who::Scenario(Some(baseline)) = &who {
             for server in &baseline.catalogue.servers {
-                let mut same = targets.iter().filter(|it| it.name == server.server);
-                if let Some(target) = same.next().filter(|_| !server.client.can_nothing()) {
+                let same = targets.iter_mut().find(|it| it.name == server.server);
+                let Some(target) = same else { continue };
+                let before = server.protocol_version.as_deref();
+                let before = before.map(Protocol::of_version);
+                target.protocol = target.protocol.or(before);
+                if !server.client.can_nothing() {
                     let mut client = server.client.clone();
                     // A secret that is not known any more cannot be given again.
                     client.answers.retain(|it| {

@@ -50,6 +50,7 @@ pub(crate) fn hold_still(
             tool_timeout: own.and_then(|it| it.tool_timeout),
             // What was recorded is there at once.
             ready: None,
+            protocol: own.and_then(|it| it.protocol),
             transport: Transport::Recorded {
                 baseline: path.to_owned(),
             },

@@ -116,7 +116,9 @@ impl SuiteContext {
                     if_late: Target::GIVE_MORE,
                     may_be_starting: !ready.contains(&server.name),
                     launch: self.launch(scenario, &server, printed, secrets)?,
+                    protocol: self.protocol.or(server.protocol),
                     observed: Observed::default(),
+                    inputs: scenario.inputs.clone(),
                     name: server.name,
                 })
             })

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::stored_run::StoredRun;
 use crate::model::rules::{Preset, Rules};
 use crate::model::{Called, Servers};
-use crate::scenario_file::servers::Server;
+use crate::scenario_file::servers::{Protocol, Server};
 use crate::scenario_file::suites::{Around, Retries};
 use crate::store::database::Database;
 use crate::store::own;
@@ -35,6 +35,8 @@ pub struct Settings {
     pub program: Option<PathBuf>,
     /// Servers that win over a scenario's own of the same name.
     pub servers: Vec<Server>,
+    /// The revisions of MCP that all servers are spoken to in; `None` for what each says, or its baseline.
+    pub protocol: Option<Protocol>,
     pub jobs: Jobs,
     /// How often each scenario is run, at least 1.
     pub times: u16,
@@ -156,6 +158,7 @@ impl Default for Settings {
         Self {
             program: None,
             servers: Vec::new(),
+            protocol: None,
             jobs: Jobs::Auto,
             times: 1,
             fail_fast: false,

@@ -20,13 +20,15 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
 use crate::scenario_file;
 use crate::scenario_file::Scenario;
-use crate::scenario_file::servers::Server;
+use crate::scenario_file::servers::{Protocol, Server};
 use crate::scenario_file::suites::Retries;
 
 /// What all runs of one command share.
 pub(crate) struct SuiteContext {
     /// Servers given on the command line; they win over a scenario's own.
     pub(crate) servers: Vec<Server>,
+    /// The revisions of MCP that all servers are spoken to in; `None` for what each says, or its baseline.
+    pub(super) protocol: Option<Protocol>,
     /// The `mcp-eval` program, which is also the mock server behind others and the supervisor of processes; `None` supervises nothing.
     pub(crate) program: Option<PathBuf>,
     pub(super) interrupt: CancellationToken,
@@ -73,6 +75,7 @@ impl SuiteContext {
                 cache: settings.judges.cache.clone(),
             },
             servers: settings.servers.clone(),
+            protocol: settings.protocol,
             program: settings.program.clone(),
             interrupt,
             containers,

@@ -100,6 +100,8 @@ impl Desk {
             target: Target {
                 name: "desk".to_owned(),
                 launch,
+                protocol: None,
+                inputs: Vec::new(),
                 may_be_starting: false,
                 if_late: Target::GIVE_MORE,
                 connect_timeout: Duration::from_secs(20),

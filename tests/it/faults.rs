@@ -185,6 +185,8 @@ pub(crate) fn calls_at_once(launch: Launch, number: usize) {
     let target = Target {
         name: "s".to_owned(),
         launch,
+        protocol: None,
+        inputs: Vec::new(),
         may_be_starting: false,
         if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(30),

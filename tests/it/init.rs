@@ -945,6 +945,7 @@ proptest! {
                 connect_timeout: None,
                 tool_timeout: None,
                 ready: None,
+                protocol: None,
             },
             calls: calls.clone(),
         };

@@ -25,6 +25,7 @@ mod dialogue;
 mod direct;
 mod discovery;
 mod docker;
+mod eras;
 mod evaluators;
 mod evaluators_that_fail;
 mod evaluators_worded;

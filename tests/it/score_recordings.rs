@@ -311,6 +311,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         before: Vec::new(),
         after: Vec::new(),
         agent: Agent::Scripted { calls: Vec::new() },
+        inputs: Vec::new(),
         measurement: None,
         judge: None,
         replaying: Replaying::within(std::time::Duration::from_secs(300)),

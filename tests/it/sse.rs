@@ -503,6 +503,8 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
     let target = Target {
         name: "web".to_owned(),
         launch,
+        protocol: None,
+        inputs: Vec::new(),
         may_be_starting: false,
         if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(5),

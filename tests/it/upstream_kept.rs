@@ -97,6 +97,7 @@ fn lane() -> UpstreamLane {
                 server: "files".to_owned(),
                 info: Some(json!({ "name": "files" })),
                 protocol_version: Some("2025-11-25".to_owned()),
+                has_no_legacy: false,
                 instructions: None,
                 tools: vec![Tool {
                     served: json!({ "name": "write" }).as_object().cloned().unwrap(),
@@ -406,6 +407,7 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
                 server,
                 info,
                 protocol_version,
+                has_no_legacy: false,
                 capabilities: None,
                 instructions,
                 tools: tools.into_iter().map(|served| Tool { served }).collect(),

@@ -15,6 +15,9 @@ pub(in crate::cli) struct ExecuteArgs {
     /// Servers from a client configuration, {"mcpServers": {…}}; they win over the scenario's own of the same name
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) mcp_config: Option<PathBuf>,
+    /// The revisions of MCP that servers are spoken to in [default: what the scenario says, else those of the baseline, else legacy]
+    #[arg(long, value_enum)]
+    pub(in crate::cli) protocol: Option<ProtocolChoice>,
     /// Who makes the calls, instead of the scenario's agent
     #[arg(long, value_enum)]
     pub(in crate::cli) agent: Option<AgentChoice>,
@@ -73,6 +76,17 @@ impl ExecuteArgs {
         let is_program = self.agent_command.is_some() || self.agent_format.is_some();
         other.unwrap_or(is_program) || self.matrix.iter().any(|it| it.name == AxisName::Agent)
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ProtocolChoice {
+    /// Those that begin with `initialize`
+    Legacy,
+    /// 2026-07-28 where the server speaks it, else those before
+    Auto,
+    /// The one without sessions
+    #[value(name = "2026-07-28")]
+    Stateless,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -24,7 +24,7 @@ pub(super) use discovery::{
 };
 pub(super) use execute::{
     AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, JudgeCheckArgs,
-    JudgeCommand, MergeArgs, Preset, ScoreArgs,
+    JudgeCommand, MergeArgs, Preset, ProtocolChoice, ScoreArgs,
 };
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReviewArgs, ValidateArgs};
 pub(super) use output::{
@@ -50,8 +50,8 @@ pub(super) use upkeep::{
     disable_help_subcommand = true,
     after_help = "Topics, each explained by `mcp-eval help TOPIC`:\n  \
                   start · scenario · baselines · comparison · changes · versions · agents · scoring · repeat ·\n  \
-                  evaluators · judge · datasets · mock · containers · upstreams · ci · suites · pull-requests ·\n  \
-                  results · secrets · measure · serve · migrate\n\n\
+                  evaluators · judge · datasets · mock · protocol · containers · upstreams · ci · suites ·\n  \
+                  pull-requests · results · secrets · measure · serve · migrate\n\n\
                   Exit codes: 0 all passed, or chance may explain what failed · 1 a scenario or a gate failed ·\n\
                   2 wrong usage or an invalid file · 3 something could not be run, nothing judged it, its servers\n\
                   are unsteady, or nothing ran · 130 interrupted\n\n\

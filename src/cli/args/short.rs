@@ -59,6 +59,7 @@ const HEADINGS: [(&str, &[&str]); 8] = [
         "Runs",
         &[
             "mcp_config",
+            "protocol",
             "jobs",
             "repeat",
             "takes",

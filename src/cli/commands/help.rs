@@ -18,7 +18,7 @@ use crate::published::{evaluator, history, result, trajectory};
 use crate::{scenario_file, score, store};
 
 /// The topics, in the order of the table in the README.
-pub(super) const TOPICS: [(&str, &str); 23] = [
+pub(super) const TOPICS: [(&str, &str); 24] = [
     ("start", include_str!("../help/start.md")),
     ("scenario", include_str!("../help/scenario.md")),
     ("baselines", include_str!("../help/baselines.md")),
@@ -32,6 +32,7 @@ pub(super) const TOPICS: [(&str, &str); 23] = [
     ("judge", include_str!("../help/judge.md")),
     ("datasets", include_str!("../help/datasets.md")),
     ("mock", include_str!("../help/mock.md")),
+    ("protocol", include_str!("../help/protocol.md")),
     ("containers", include_str!("../help/containers.md")),
     ("upstreams", include_str!("../help/upstreams.md")),
     ("ci", include_str!("../help/ci.md")),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::scoring::ScoringSection;
 use crate::model::Object;
 use crate::scenario_file::agent::criteria::{CriterionSection, LimitsSection};
+use crate::scenario_file::agent::inputs::InputSection;
 use crate::scenario_file::agent::script::ExpectedCalls;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection};
 use crate::scenario_file::decode::{
@@ -83,6 +84,8 @@ section! {
         after: Option<Field<Vec<HookSection>>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
+        /// What the client answers when a server wants to know something during a call. It says of itself that it can answer just that.
+        inputs: Option<Field<Vec<InputSection>>>,
         /// The model that judges runs: what `llm-judge` evaluators ask, and what looks at criteria that are prose. `--judge` names another.
         judge: Option<Field<JudgeSection>>,
         /// The system under test.

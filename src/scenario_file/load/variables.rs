@@ -15,7 +15,7 @@ use crate::scenario_file::yaml::{
 use crate::text::nearest::did_you_mean;
 
 /// Where variables are filled in, and whether a text that is nothing but one takes the type of its value.
-const SAID: [(&str, bool); 9] = [
+const SAID: [(&str, bool); 10] = [
     ("user_intent", false),
     ("turns", false),
     ("agent.system", false),
@@ -25,6 +25,7 @@ const SAID: [(&str, bool); 9] = [
     ("expected_trajectory.#.args", true),
     ("agent.calls.#.tool", false),
     ("agent.calls.#.args", true),
+    ("inputs.#.answer", true),
 ];
 /// The sections that tell whether servers are ready, and where in them variables are filled in.
 const READY: [&str; 4] = [

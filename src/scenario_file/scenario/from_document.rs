@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::hash::scenario_hash;
 use crate::model::{Labels, Place, Places, Redaction};
+use crate::scenario_file::agent::inputs::InputSection;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection, replaying};
 use crate::scenario_file::agent::{Agent, ModelAgent, ModelApi, Replaying, ScriptedCall};
 use crate::scenario_file::decode::{Decode as _, Field, NO_HINT, Plain as _, Timeout};
@@ -118,6 +119,11 @@ impl Document {
             before: given_or_default(self.before.as_ref(), findings),
             after: given_or_default(self.after.as_ref(), findings),
             agent,
+            inputs: given(self.inputs.as_ref())
+                .into_iter()
+                .flatten()
+                .filter_map(InputSection::input)
+                .collect(),
             measurement,
             judge: given(self.judge.as_ref())
                 .and_then(|it| it.settings(findings))

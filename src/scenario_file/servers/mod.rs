@@ -25,5 +25,5 @@ pub use self::container::{
 pub use self::docker::{Build, Container, Image};
 pub use self::hook::Hook;
 pub use self::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall, Until};
-pub use self::server::{HttpStyle, Server, Start, Transport};
+pub use self::server::{HttpStyle, Protocol, Server, Start, Transport};
 pub use self::source::{PREPARE_TIMEOUT, Prepare, Source, Version};

@@ -9,7 +9,7 @@ use super::ready::{Ready, ReadySection};
 use crate::scenario_file::decode::template;
 use crate::scenario_file::decode::{
     At, Decode, Given, Named, Nothing, PORT, Place, Plain, Template, Timeout, Unnamed, Variant,
-    Word, kinds, section,
+    Word, choice, kinds, section,
 };
 use crate::scenario_file::yaml::{Content, Findings, Mark, Node};
 
@@ -36,6 +36,15 @@ kinds! {
     }
 }
 
+choice! {
+    /// Which revisions of MCP the server is spoken to in: `legacy` for those that begin with `initialize`, `2026-07-28` for that one, in which each request stands by itself, `auto` for the newer one where the server speaks it. Without it, that of the baseline, else `legacy`; a server that refuses `initialize` for it is spoken to in the newer one.
+    ProtocolWord for Protocol {
+        "legacy" => Protocol::Legacy,
+        "auto" => Protocol::Auto,
+        "2026-07-28" => Protocol::Stateless,
+    }
+}
+
 section! {
     /// What is said of every server.
     ServerKeys {
@@ -45,6 +54,8 @@ section! {
         tool_timeout: Option<Timeout>,
         /// What proves that the server can be asked, before a run begins.
         ready: Option<ReadySection>,
+        /// Which revisions of MCP it is spoken to in; `--protocol` overrides it.
+        protocol: Option<ProtocolWord>,
     }
 }
 
@@ -144,6 +155,7 @@ impl ServerSection {
             connect_timeout: self.all.connect_timeout.plain(findings),
             tool_timeout: self.all.tool_timeout.plain(findings),
             ready: self.all.ready.plain(findings),
+            protocol: self.all.protocol.plain(findings),
         }
     }
 }
@@ -207,6 +219,8 @@ pub struct Server {
     pub tool_timeout: Option<Duration>,
     /// What proves that it can be asked.
     pub ready: Option<Ready>,
+    /// The revisions of MCP that it is spoken to in; `None` for those of the baseline.
+    pub protocol: Option<Protocol>,
 }
 
 impl Server {
@@ -218,6 +232,36 @@ impl Server {
             connect_timeout: None,
             tool_timeout: None,
             ready: None,
+            protocol: None,
+        }
+    }
+}
+
+/// Which revisions of MCP a server is spoken to in.
+///
+/// Source: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// Those that begin with `initialize`, the latest of which is 2025-11-25.
+    #[default]
+    Legacy,
+    /// The newer one where the server speaks it.
+    Auto,
+    /// 2026-07-28, in which each request stands by itself.
+    Stateless,
+}
+
+impl Protocol {
+    /// The revision in which each request stands by itself.
+    pub const STATELESS: &str = "2026-07-28";
+
+    /// The one that a revision belongs to.
+    pub fn of_version(version: &str) -> Self {
+        // Revisions are dates.
+        if version < Self::STATELESS {
+            Self::Legacy
+        } else {
+            Self::Stateless
         }
     }
 }

@@ -61,6 +61,7 @@ impl UpstreamSection {
             connect_timeout: self.all.connect_timeout.plain(findings),
             tool_timeout: self.all.tool_timeout.plain(findings),
             ready: None,
+            protocol: None,
         }
     }
 }

@@ -209,7 +209,18 @@ impl<'a> Server<'a> {
         let names = [old, new].map(name);
         self.text("*", "serverInfo/name", ToolChange::ServerName, names);
         let versions = [old, new].map(|it| it.protocol_version.as_deref());
-        self.text("*", "protocolVersion", ToolChange::Protocol, versions);
+        match &old.protocol_version {
+            Some(was) if new.has_no_legacy && versions[0] != versions[1] => {
+                let what = ToolChange::ProtocolGone(was.clone());
+                let mut finding = self.finding("*", "protocolVersion", what);
+                [finding.drift.was, finding.drift.now] = versions.map(|it| it.map(str::to_owned));
+                // Clients that speak nothing newer are refused whatever they call.
+                finding.narrows = true;
+                finding.drift.breaking = true;
+                self.found.push(finding);
+            }
+            _ => self.text("*", "protocolVersion", ToolChange::Protocol, versions),
+        }
         for it in &mut self.found[before..] {
             it.drift.used = true;
         }

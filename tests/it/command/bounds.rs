@@ -25,6 +25,8 @@ async fn gateway(launch: Launch) -> Box<dyn Gateway> {
     let target = Target {
         name: "s".to_owned(),
         launch,
+        protocol: None,
+        inputs: Vec::new(),
         may_be_starting: false,
         if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(5),

@@ -141,6 +141,8 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
     let target = Target {
         name: "s".to_owned(),
         launch,
+        protocol: None,
+        inputs: Vec::new(),
         may_be_starting: false,
         if_late: Target::GIVE_MORE,
         connect_timeout: Duration::from_secs(5),

@@ -201,6 +201,8 @@ impl Asks for McpAt {
                     headers: Vec::new(),
                     bearer_token: None,
                 },
+                protocol: None,
+                inputs: Vec::new(),
                 may_be_starting: false,
                 connect_timeout: limit,
                 if_late: Target::GIVE_MORE,

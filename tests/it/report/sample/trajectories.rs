@@ -19,6 +19,7 @@ pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
                 server: "proxy".to_owned(),
                 info: Some(json!({"name": "mcpproxy", "version": "0.9.1"})),
                 protocol_version: Some("2025-11-25".to_owned()),
+                has_no_legacy: false,
                 capabilities: None,
                 instructions: None,
                 tools: vec![Tool {

@@ -1,0 +1,161 @@
+//! The two eras of MCP: sessions that begin with `initialize`, and since 2026-07-28 requests that stand by themselves.
+//!
+//! Protocol: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+
+use rmcp::model::ProtocolVersion;
+use rmcp::service::ClientInitializeError;
+use serde_json::Value;
+
+use crate::model::{Object, ServerCatalogue};
+use crate::scenario_file::servers::Protocol;
+
+/// Where a result of the newer era says which server it is of.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// What the result of a request in the newer era is.
+pub(super) enum Opened {
+    /// An answer, without what belongs to the era and not to the tool.
+    Complete(Value),
+    /// The server wants to know something first, and gives what is to be sent back with the answers.
+    Asks {
+        requests: Object,
+        state: Option<String>,
+    },
+    /// It is not for us: why.
+    Unusable(String),
+}
+
+/// Whether an error with this code comes from a server of the newer era alone: a header that differs from the body, a capability that
+/// the client lacks, a revision that is not served.
+pub(super) fn is_code(code: i32) -> bool {
+    matches!(code, -32_022..=-32_020)
+}
+
+/// Whether a server has refused `initialize` because it speaks the newer era alone: by one of its codes, or by naming no older revision.
+pub(super) fn names_only_newer(error: &ClientInitializeError) -> bool {
+    let ClientInitializeError::JsonRpcError(error) = error else {
+        return false;
+    };
+    let said = format!(
+        "{} {}",
+        error.message,
+        error.data.as_ref().unwrap_or(&Value::Null)
+    );
+    let asked = ProtocolVersion::LATEST_WITH_INITIALIZE;
+    let mut named = versions(&said)
+        .filter(|it| *it != asked.as_str())
+        .peekable();
+    if named.peek().is_none() {
+        return is_code(error.code.0);
+    }
+    named.all(|it| Protocol::of_version(it) == Protocol::Stateless)
+}
+
+/// The revisions that a text names: dates.
+fn versions(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|it: char| !it.is_ascii_digit() && it != '-');
+    words.filter(|it| {
+        let parts: Vec<usize> = it.split('-').map(str::len).collect();
+        parts == [4, 2, 2]
+    })
+}
+
+/// What to do where a server refuses what sessions begin with.
+pub(super) fn advice(method: &str, code: i32) -> String {
+    match method {
+        "server/discover" if !is_code(code) => format!(
+            "; it speaks no {}, as it seems: `protocol: legacy` or `--protocol legacy` speaks to it in the revisions before",
+            Protocol::STATELESS
+        ),
+        "initialize" => format!(
+            "; `--protocol {}` speaks to it in the revision without `initialize`",
+            Protocol::STATELESS
+        ),
+        _ => String::new(),
+    }
+}
+
+/// That there is no revision which both sides speak.
+pub(super) fn no_common(theirs: &[ProtocolVersion]) -> String {
+    let theirs: Vec<&str> = theirs.iter().map(ProtocolVersion::as_str).collect();
+    let theirs = if theirs.is_empty() {
+        "names none that it speaks".to_owned()
+    } else {
+        format!("speaks {}", theirs.join(", "))
+    };
+    format!(
+        "does not speak {}: it {theirs}; `protocol: legacy` or `--protocol legacy` speaks to it in the revisions before",
+        Protocol::STATELESS
+    )
+}
+
+/// Takes what a server says of itself from its answer to `server/discover`.
+pub(super) fn introduce(mut discovered: Object, catalogue: &mut ServerCatalogue) {
+    let meta = discovered.get_mut("_meta").and_then(Value::as_object_mut);
+    catalogue.info = meta.and_then(|it| it.remove(SERVER_INFO));
+    catalogue.protocol_version = Some(Protocol::STATELESS.to_owned());
+    catalogue.capabilities = discovered.remove("capabilities");
+    catalogue.instructions = match discovered.remove("instructions") {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+}
+
+/// An answer of the older era, without what belongs to the newer one and a server that speaks both may send.
+pub(super) fn without_envelope(result: Value) -> Value {
+    match result {
+        Value::Object(mut result) => {
+            if result.get("resultType").is_some_and(|it| it == "complete") {
+                result.remove("resultType");
+            }
+            Value::Object(without_server(result))
+        }
+        other => other,
+    }
+}
+
+fn without_server(mut result: Object) -> Object {
+    if let Some(Value::Object(meta)) = result.get_mut("_meta")
+        && meta.remove(SERVER_INFO).is_some()
+        && meta.is_empty()
+    {
+        result.remove("_meta");
+    }
+    result
+}
+
+/// Takes a result apart.
+pub(super) fn opened(result: Value) -> Opened {
+    let Value::Object(mut result) = result else {
+        return Opened::Complete(result);
+    };
+    let kind = result.remove("resultType");
+    match kind.as_ref().map(|it| it.as_str().unwrap_or_default()) {
+        // Without one it is complete.
+        None | Some("complete") => Opened::Complete(Value::Object(without_server(result))),
+        Some("input_required") => {
+            let state = match result.remove("requestState") {
+                Some(Value::String(state)) => Some(state),
+                _ => None,
+            };
+            match result.remove("inputRequests") {
+                Some(Value::Object(requests)) => Opened::Asks { requests, state },
+                None if state.is_some() => Opened::Asks {
+                    requests: Object::new(),
+                    state,
+                },
+                _ => Opened::Unusable(
+                    "`input_required` has neither `inputRequests` nor `requestState`".to_owned(),
+                ),
+            }
+        }
+        Some("task") => Opened::Unusable(
+            "the server has begun a task, although the client did not say that it takes tasks"
+                .to_owned(),
+        ),
+        _ => Opened::Unusable(format!(
+            "`resultType` is {}, which is none that there is",
+            kind.unwrap_or_default()
+        )),
+    }
+}
