@@ -151,6 +151,7 @@ impl<'a> Linking<'a> {
         let found = target.observed.protocol().or(target.protocol);
         let begun = match found.unwrap_or_default() {
             Protocol::Legacy => self.legacy_or_what_is_left(&what).await,
+            Protocol::OnlyLegacy => self.open(false, &what).await,
             Protocol::Stateless => self.open(true, &what).await,
             Protocol::Auto => self.probe(&what).await,
         };

@@ -6,6 +6,11 @@ use serde_json::Value;
 
 use crate::Object;
 
+/// The first revision of MCP that has neither `initialize` nor sessions.
+///
+/// Source: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+pub const STATELESS: &str = "2026-07-28";
+
 /// Everything the servers of one run offered, in the order the scenario names the servers: what each offered, or, in the file of a baseline,
 /// which file says so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +109,12 @@ impl ServerCatalogue {
     pub fn bare<'n>(&self, name: &'n str) -> Option<&'n str> {
         let rest = name.strip_prefix("mcp__")?;
         rest.strip_prefix(self.server.as_str())?.strip_prefix("__")
+    }
+
+    /// Whether it was spoken to in a revision without sessions.
+    pub fn is_stateless(&self) -> bool {
+        // Revisions are dates.
+        self.protocol_version.as_deref() >= Some(STATELESS)
     }
 
     /// Whether it lists no tool at all, so that nobody knows what it has.

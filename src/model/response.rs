@@ -56,6 +56,8 @@ pub enum Edit {
     /// The server says that it is fine, and the text that it failed.
     ErrorInText,
     NoLongerError,
+    /// The server asks its client something before it answers, which a client without an answer cannot go on from.
+    AsksFirst,
     OtherKindOfError,
     OtherMessage,
     /// The code or the data of an error.
@@ -216,6 +218,7 @@ impl fmt::Display for Edit {
             Self::BecameError => "became an error",
             Self::ErrorInText => "became an error, in its text",
             Self::NoLongerError => "no longer an error",
+            Self::AsksFirst => "is given only after a question to the client",
             Self::OtherKindOfError => "became another kind of error",
             Self::OtherMessage => "worded otherwise",
             Self::BesideMessage => "changed beside the message",

@@ -15,7 +15,9 @@ use crate::http_client;
 use crate::model::Problem;
 use crate::scenario_file::Scenario;
 use crate::scenario_file::measured::Measurement;
+use crate::scenario_file::servers::Protocol;
 use crate::store::{self, Runs};
+use crate::suite::servers::give_servers;
 
 /// How long an address may refuse connections that somebody else's server is said to be at: nobody starts it for this comparison.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -36,8 +38,29 @@ pub async fn compare_against(
     against: &Against,
 ) -> Result<Finished, Error> {
     let versions = Versions::new();
+    if let Against::Protocol(protocol) = against {
+        let (suite, settings) = in_revisions(protocol.other(), suite, settings);
+        let others = live_others(&versions, &suite.scenarios, against).await?;
+        return compare_with(command, suite, &settings, others).await;
+    }
     let others = live_others(&versions, &suite.scenarios, against).await?;
     compare_with(command, suite, settings, others).await
+}
+
+/// The same suite whose servers, wherever they come from, are spoken to in these revisions of MCP.
+fn in_revisions(protocol: Protocol, mut suite: Suite, settings: &Settings) -> (Suite, Settings) {
+    for scenario in &mut suite.scenarios {
+        give_servers(&mut scenario.servers, &settings.servers);
+        for server in &mut scenario.servers {
+            server.protocol = Some(protocol);
+        }
+    }
+    let settings = Settings {
+        servers: Vec::new(),
+        protocol: None,
+        ..settings.clone()
+    };
+    (suite, settings)
 }
 
 /// The other version of each scenario that is to be run, which is another one, and there.

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::git;
 use crate::input::real;
 use crate::model::published::result::Commit;
-use crate::scenario_file::servers::{Image, Transport, Version};
+use crate::scenario_file::servers::{Image, Protocol, Transport, Version};
 use crate::scenario_file::{self, Place, Scenario, Templates};
 use crate::store::{STATE, own};
 use crate::suite::{RUNS, source};
@@ -31,6 +31,8 @@ pub enum Against {
     Config(PathBuf),
     /// The server at another address.
     Url(String),
+    /// The same servers in these revisions of MCP, and in the other ones on this side.
+    Protocol(Protocol),
     /// The folder of a stored run.
     Run(PathBuf),
 }
@@ -42,6 +44,8 @@ impl fmt::Display for Against {
             Self::Git(name) => write!(f, "git:{name}"),
             Self::Image(name) => write!(f, "image:{name}"),
             Self::Config(path) => write!(f, "config:{}", path.display()),
+            Self::Protocol(Protocol::Stateless) => write!(f, "protocol:{}", Protocol::STATELESS),
+            Self::Protocol(_) => f.write_str("protocol:legacy"),
             // Without its parameters, which may hold a key.
             Self::Url(url) => write!(f, "url:{}", url.split('?').next().unwrap_or_default()),
             Self::Run(path) => {
@@ -120,6 +124,16 @@ impl Versions {
             },
             Against::Config(path) => configured(&mut other, path)?,
             Against::Url(url) => at_address(&mut other, url)?,
+            Against::Protocol(protocol) => {
+                if scenario.agent.command().is_some() {
+                    return Err(
+                        "its agent is a program, which speaks to servers as it likes".to_owned(),
+                    );
+                }
+                for server in &mut other.servers {
+                    server.protocol = Some(*protocol);
+                }
+            }
             Against::Run(_) => {}
         }
         if other == *scenario {

@@ -127,7 +127,7 @@ fn what_cannot_be_compared_is_an_error() {
     expect("git:no-such", "has no commit `no-such`");
     expect(
         "v1.0",
-        "write git:REF, image:NAME, config:FILE, url:URL, run:ID or baseline:DIR",
+        "write git:REF, image:NAME, config:FILE, url:URL, protocol:REVISION, run:ID or baseline:DIR",
     );
     expect("https://host/mcp", "write url:https://host/mcp");
     expect("gti:HEAD", "`gti` is none of git");

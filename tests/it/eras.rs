@@ -473,3 +473,74 @@ fn inputs_that_say_nothing_are_refused_with_their_line() {
             .says("scenarios/s.yaml:");
     }
 }
+
+#[test]
+fn both_eras_of_a_server_are_compared_in_one_command() {
+    let echo = [("echo", json!({ "a": 1 }))];
+    for (against, revisions) in [
+        ("protocol:legacy", [OLDER, NEWER]),
+        ("protocol:2026-07-28", [NEWER, OLDER]),
+    ] {
+        let project = Project::new();
+        // What the key says does not matter.
+        let server = json!({ "command": crate::common::faulty_server(), "args": ["dual"], "protocol": "legacy" });
+        project.faulty_with("s", &[], &echo, &json!({ "servers": { "s": server } }));
+        let result = project.result(0, &["compare", "--against", against]);
+        let scenario = &result["scenarios"][0];
+        assert_eq!(scenario["compared_with"], against);
+        let drift = &scenario["comparison"]["drift"][0];
+        let [was, now] = revisions.map(|it| json!(format!("\"{it}\"")));
+        assert_eq!([&drift["was"], &drift["now"]], [&was, &now], "{drift:#}");
+    }
+    let project = Project::new();
+    for (faults, said) in [
+        (
+            &["newer"][..],
+            "refused `initialize`: Unsupported protocol version",
+        ),
+        (&[], "refused `server/discover`"),
+    ] {
+        project.faulty("s", faults, &echo);
+        project
+            .expect(3, &["compare", "--against", "protocol:legacy"])
+            .says(said);
+    }
+    project
+        .expect(2, &["compare", "--against", "protocol:3"])
+        .says("write protocol:legacy or protocol:2026-07-28");
+    project
+        .expect(
+            2,
+            &[
+                "compare",
+                "--against",
+                "protocol:legacy",
+                "--protocol",
+                "auto",
+            ],
+        )
+        .says("leave `--protocol` out");
+}
+
+#[test]
+fn an_answer_that_comes_only_after_a_question_fails_in_the_new_era() {
+    let project = Project::new();
+    let echo = [("echo", json!({}))];
+    let answers = r#"text={"state":"s-1","said":{"q":{"action":"decline"}}}"#;
+    project.faulty("s", &["newer", answers], &echo);
+    project.expect(0, &["record"]);
+    // In the end it answers the same.
+    project.faulty("s", &["newer", "input=elicitation/create"], &echo);
+    project
+        .expect(1, &["compare"])
+        .says("`echo`")
+        .says("is given only after a question to the client");
+    project.edit(
+        "scenarios/s.yaml",
+        "elicitation/create",
+        "sampling/createMessage",
+    );
+    project
+        .expect(1, &["compare"])
+        .says("asked for sampling; no input given");
+}

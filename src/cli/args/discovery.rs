@@ -253,7 +253,8 @@ pub(in crate::cli) enum VerdictForm {
 
 fn parse_other(text: &str) -> Result<Against, String> {
     match parse_against(text)? {
-        AgainstChoice::Version(Against::Run(_)) | AgainstChoice::Baselines(_) => {
+        AgainstChoice::Version(Against::Run(_) | Against::Protocol(_))
+        | AgainstChoice::Baselines(_) => {
             Err("write git:REF, image:NAME, config:FILE or url:URL; `--baseline FILE` takes earlier figures".to_owned())
         }
         AgainstChoice::Version(version) => Ok(version),

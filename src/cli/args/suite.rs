@@ -9,6 +9,7 @@ use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
 use super::output::{KeepArgs, ReportingArgs};
 use super::select::{PlanArgs, SelectArgs, WatchArgs};
 use crate::cli::runs;
+use crate::scenario_file::servers::Protocol;
 use crate::suite::{Against, Jobs};
 
 #[derive(Debug, Clone, Args)]
@@ -78,7 +79,7 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) baseline: Option<PathBuf>,
     /// Run the scenarios on another version, too, and compare with that in place of baselines: `git:REF` (of `source.repo`),
-    /// `image:NAME`, `config:FILE`, `url:URL`, `run:ID` (a stored run, or the beginning of its id, or `latest`) or
+    /// `image:NAME`, `config:FILE`, `url:URL`, `protocol:legacy` or `protocol:2026-07-28` (of MCP), `run:ID` (a stored run, or the beginning of its id, or `latest`) or
     /// `baseline:DIR`
     #[arg(long, value_name = "WHAT", value_parser = parse_against, conflicts_with_all = ["baseline", "repeat", "matrix"])]
     pub(in crate::cli) against: Option<AgainstChoice>,
@@ -122,18 +123,23 @@ pub(super) fn parse_against(text: &str) -> Result<AgainstChoice, String> {
     let (kind, what) = text
         .split_once(':')
         .filter(|(_, what)| !what.is_empty())
-        .ok_or("write git:REF, image:NAME, config:FILE, url:URL, run:ID or baseline:DIR")?;
+        .ok_or("write git:REF, image:NAME, config:FILE, url:URL, protocol:REVISION, run:ID or baseline:DIR")?;
     Ok(AgainstChoice::Version(match kind {
         "git" => Against::Git(what.to_owned()),
         "image" => Against::Image(what.to_owned()),
         "config" => Against::Config(what.into()),
         "url" => Against::Url(what.to_owned()),
+        "protocol" => Against::Protocol(match what {
+            "legacy" => Protocol::OnlyLegacy,
+            Protocol::STATELESS => Protocol::Stateless,
+            _ => return Err("write protocol:legacy or protocol:2026-07-28".to_owned()),
+        }),
         "run" => Against::Run(runs::made(what)?),
         "baseline" => return Ok(AgainstChoice::Baselines(what.into())),
         "http" | "https" => return Err(format!("write url:{text}")),
         _ => {
             return Err(format!(
-                "`{kind}` is none of git, image, config, url, run and baseline"
+                "`{kind}` is none of git, image, config, url, protocol, run and baseline"
             ));
         }
     }))

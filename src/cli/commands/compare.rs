@@ -32,6 +32,10 @@ pub(in crate::cli) fn run(args: &CompareArgs, console: Console) -> Result<Exit, 
         Some(AgainstChoice::Version(version)) => Some(version),
         Some(AgainstChoice::Baselines(_)) | None => None,
     };
+    if matches!(against, Some(Against::Protocol(_))) && args.execute.protocol.is_some() {
+        let message = "`--against protocol:…` says in which revisions both sides are spoken to";
+        return Err(Failure::usage(message).hint("leave `--protocol` out"));
+    }
     if let Some(run) = &args.run {
         let scored = runs::made(&run.to_string_lossy()).map_err(Failure::usage)?;
         let accepted = match against {

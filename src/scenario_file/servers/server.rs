@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::ready::{Ready, ReadySection};
+use crate::model::STATELESS;
 use crate::scenario_file::decode::template;
 use crate::scenario_file::decode::{
     At, Decode, Given, Named, Nothing, PORT, Place, Plain, Template, Timeout, Unnamed, Variant,
@@ -245,6 +246,8 @@ pub enum Protocol {
     /// Those that begin with `initialize`, the latest of which is 2025-11-25.
     #[default]
     Legacy,
+    /// The same of a server that must speak them.
+    OnlyLegacy,
     /// The newer one where the server speaks it.
     Auto,
     /// 2026-07-28, in which each request stands by itself.
@@ -253,7 +256,16 @@ pub enum Protocol {
 
 impl Protocol {
     /// The revision in which each request stands by itself.
-    pub const STATELESS: &str = "2026-07-28";
+    pub const STATELESS: &str = STATELESS;
+
+    /// The other one of the two sides of a comparison.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Stateless => Self::OnlyLegacy,
+            Self::Legacy | Self::OnlyLegacy | Self::Auto => Self::Stateless,
+        }
+    }
 
     /// The one that a revision belongs to.
     pub fn of_version(version: &str) -> Self {

@@ -1,7 +1,7 @@
 //! A scored call, with everything that a comparison needs to know of a single call.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -24,6 +24,8 @@ pub(crate) struct Call<'a> {
     /// Whether it only reads.
     pub(crate) reads: bool,
     breach: Option<String>,
+    /// Its server, which has no sessions, answered with a question to its client first.
+    asks_first: bool,
     /// What its answer says went wrong although the server says that it is fine.
     in_band: OnceCell<Option<String>>,
     /// The signs of such errors; `None` where answers are not compared.
@@ -78,6 +80,7 @@ impl<'a> Call<'a> {
             breach: self.breach.as_deref(),
             in_band: None,
             is_unknown_tool: self.listed.is_none(),
+            asks_first: self.asks_first,
         }
     }
 
@@ -124,6 +127,10 @@ pub(super) fn scored<'a>(
         _ => Some(Rc::new(Signs::new(&rules.errors))),
     };
     let (own, other) = (tools(&side.catalogue), tools(other));
+    let stateless: HashSet<&str> = (side.catalogue.servers.iter())
+        .filter(|it| it.is_stateless())
+        .map(|it| it.server.as_str())
+        .collect();
     let mut call = |number: usize, call: &'a ToolCall, said: &'a ToolCall| {
         let server = call.server.as_deref().unwrap_or_default();
         let name = (server, call.tool.as_str());
@@ -142,6 +149,8 @@ pub(super) fn scored<'a>(
                 Responses::Ignore => breach::marked(call),
                 _ => schemas.breach(call),
             },
+            asks_first: stateless.contains(server)
+                && (call.outcome.answer()).is_some_and(|it| it.asked().is_some()),
             in_band: OnceCell::new(),
             signs: signs.clone(),
             key,

@@ -59,6 +59,7 @@ impl<'a> Calls<'a> {
                 breach: None,
                 in_band: None,
                 is_unknown_tool: false,
+                asks_first: false,
             }
             .summary()
         };

@@ -50,6 +50,8 @@ pub(crate) struct Response<'a> {
     pub(crate) in_band: Option<&'a str>,
     /// Neither side's servers list the tool.
     pub(crate) is_unknown_tool: bool,
+    /// The call was answered with a question to the client first, by a server that can do no more than hope for an answer.
+    pub(crate) asks_first: bool,
 }
 
 impl Response<'_> {
@@ -95,10 +97,15 @@ impl Response<'_> {
 pub(crate) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
     match (b.outcome, c.outcome) {
         (Outcome::Answer(of_b), Outcome::Answer(of_c)) => {
-            !b.is_failure() && !c.is_failure() && is_same(of_b, of_c)
+            !b.is_failure() && !c.is_failure() && !newly_asks(of_b, c) && is_same(of_b, of_c)
         }
         _ => false,
     }
+}
+
+/// Whether an answer comes only after a question to the client, and the recorded one came without any.
+fn newly_asks(b: &Answer, c: Response<'_>) -> bool {
+    c.asks_first && b.asked().is_none()
 }
 
 /// Did the server answer the same? The losses of the differences add up to `1 - similarity`.
@@ -124,7 +131,8 @@ pub(crate) fn compare<'a>(
     };
     // What varies is looked at even where it is as recorded.
     let is_held = known.is_none_or(|it| it.learned.varies.is_empty());
-    if context.mode == Responses::Ignore || (is_held && is_same(of_b, of_c)) {
+    let asks_first = newly_asks(of_b, c);
+    if context.mode == Responses::Ignore || (is_held && !asks_first && is_same(of_b, of_c)) {
         return Findings::default().finish(1.0);
     }
     let became_an_error = b.in_band.is_none().then_some(c.in_band).flatten();
@@ -133,8 +141,13 @@ pub(crate) fn compare<'a>(
         None => graded(of_b, of_c, context),
     };
     if let Some(message) = became_an_error {
-        let expected = b.summary();
-        in_its_text(&mut score, expected, message);
+        let message = format!("error {}", excerpt::of_text(message));
+        as_a_whole(&mut score, Edit::ErrorInText, (b.summary(), message));
+    }
+    if asks_first {
+        let asked = of_c.asked().map(|it| Value::Object(it.clone()));
+        let asked = excerpt::of(&asked.unwrap_or_default());
+        as_a_whole(&mut score, Edit::AsksFirst, (b.summary(), asked));
     }
     score
 }
@@ -200,8 +213,8 @@ pub(crate) fn no_longer_repeats(score: &mut ResponseScore, broken: &Broken, take
     score.similarity = similarity;
 }
 
-/// Puts an error that the server does not mark as one first among the changes.
-fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
+/// Puts what happened to the answer as a whole first among the changes: it fails, and so does what only follows from it.
+fn as_a_whole(score: &mut ResponseScore, edit: Edit, values: (String, String)) {
     let similarity = score.similarity.min(finding::CAP);
     let scale = (1.0 - similarity) / 2.0;
     let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
@@ -210,12 +223,11 @@ fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
     }
     let left: f64 = score.differences.iter().map(|it| it.loss).sum();
     score.similarity = similarity;
-    let message = format!("error {}", excerpt::of_text(message));
-    let mut whole = changed_as_a_whole(Edit::ErrorInText, (expected, message), 0.0);
+    let mut whole = changed_as_a_whole(edit, values, 0.0);
     for it in &mut whole.differences {
         it.loss = 1.0 - similarity - left;
     }
-    // The error replaces all other changes of the contract, because they only follow from it.
+    // It replaces all other changes of the contract, because they only follow from it.
     for it in &mut score.differences {
         it.breaks = None;
     }

@@ -84,6 +84,7 @@ impl LookedAt {
                 breach: None,
                 in_band: None,
                 is_unknown_tool: false,
+                asks_first: false,
             };
             let context = Context {
                 ignore: &self.ignore,
