@@ -12,9 +12,32 @@ use crate::scenario_file::servers::Protocol;
 /// Where a result of the newer era says which server it is of.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
+/// Where a request of the newer era says which revision it is in, and what its client can do.
+const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// Where a notification says which subscription it belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// What a request of the newer era says of itself.
+pub(super) fn said(request: &Value) -> Option<&Value> {
+    let meta = request.pointer("/params/_meta")?;
+    meta.get(REVISION).map(|_| meta)
+}
+
+/// The revision that a request of the newer era is in, and what its client can do.
+pub(super) fn client(meta: &Value) -> (Option<&str>, Option<&Object>) {
+    (meta[REVISION].as_str(), meta[CAPABILITIES].as_object())
+}
+
+/// The id of the request for a subscription that a notification belongs to.
+pub(super) fn subscription(notification: &Value) -> Option<&Value> {
+    notification.pointer("/params/_meta")?.get(SUBSCRIPTION)
+}
+
 /// What the result of a request in the newer era is.
 pub(super) enum Opened {
-    /// An answer, without what belongs to the era and not to the tool.
+    /// An answer.
     Complete(Value),
     /// The server wants to know something first, and gives what is to be sent back with the answers.
     Asks {
@@ -101,27 +124,23 @@ pub(super) fn introduce(mut discovered: Object, catalogue: &mut ServerCatalogue)
     };
 }
 
-/// An answer of the older era, without what belongs to the newer one and a server that speaks both may send.
+/// A result without what belongs to the era and not to the answer, in whichever era it came.
 pub(super) fn without_envelope(result: Value) -> Value {
     match result {
         Value::Object(mut result) => {
             if result.get("resultType").is_some_and(|it| it == "complete") {
                 result.remove("resultType");
             }
-            Value::Object(without_server(result))
+            if let Some(Value::Object(meta)) = result.get_mut("_meta")
+                && meta.remove(SERVER_INFO).is_some()
+                && meta.is_empty()
+            {
+                result.remove("_meta");
+            }
+            Value::Object(result)
         }
         other => other,
     }
-}
-
-fn without_server(mut result: Object) -> Object {
-    if let Some(Value::Object(meta)) = result.get_mut("_meta")
-        && meta.remove(SERVER_INFO).is_some()
-        && meta.is_empty()
-    {
-        result.remove("_meta");
-    }
-    result
 }
 
 /// Takes a result apart.
@@ -132,7 +151,7 @@ pub(super) fn opened(result: Value) -> Opened {
     let kind = result.remove("resultType");
     match kind.as_ref().map(|it| it.as_str().unwrap_or_default()) {
         // Without one it is complete.
-        None | Some("complete") => Opened::Complete(Value::Object(without_server(result))),
+        None | Some("complete") => Opened::Complete(Value::Object(result)),
         Some("input_required") => {
             let state = match result.remove("requestState") {
                 Some(Value::String(state)) => Some(state),

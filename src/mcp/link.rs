@@ -37,7 +37,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const SHOWING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest that a server is waited for which is asked whether it speaks the newer revision; half of the time to connect at most.
-const LONGEST_PROBE: Duration = Duration::from_secs(15);
+pub(super) const LONGEST_PROBE: Duration = Duration::from_secs(15);
 
 /// A connection over which a session goes.
 pub(super) struct Link {

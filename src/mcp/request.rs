@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::digits;
 use crate::mcp::answering::Connection;
+use crate::mcp::era;
 use crate::mcp::transport_error::{LegacyError, causes, is_closed, is_unreachable, root};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::{Answer, Digits, Failure, FailureKind, Outcome};
@@ -190,11 +191,14 @@ pub(super) fn outcome(reply: Reply) -> Outcome {
 
 /// Reads a `CallToolResult`, keeping what it does not know.
 fn read_answer(result: Value) -> Result<Answer, String> {
-    let Value::Object(mut other) = result else {
-        return Err(format!(
-            "the result is not an object: {}",
-            excerpt(&result.to_string())
-        ));
+    let mut other = match era::without_envelope(result) {
+        Value::Object(other) => other,
+        wrong => {
+            return Err(format!(
+                "the result is not an object: {}",
+                excerpt(&wrong.to_string())
+            ));
+        }
     };
     let is_error = match other.remove("isError") {
         None | Some(Value::Null) => false,

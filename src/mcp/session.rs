@@ -177,7 +177,7 @@ impl Session {
             let timeout = self.target.tool_timeout;
             let result = request_raw(&link.service, &link.wire, request, timeout).await?;
             if !link.is_stateless {
-                return Ok(era::without_envelope(result));
+                return Ok(result);
             }
             let (requests, state) = match era::opened(result) {
                 Opened::Complete(result) => return Ok(result),

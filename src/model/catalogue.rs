@@ -44,8 +44,9 @@ pub struct ServerCatalogue {
     /// The names of tools that it listed only later in the run; absent where there are none.
     #[serde(default, rename = "later_tools", skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<String>,
-    /// The client that made the calls, and what it answered when the server asked it something; absent where it could be asked nothing.
-    #[serde(default, skip_serializing_if = "Client::can_nothing")]
+    /// The client that made the calls, and what it answered when the server asked it something; absent where it could be asked nothing and
+    /// wanted no revision of MCP without sessions.
+    #[serde(default, skip_serializing_if = "Client::is_plain")]
     pub client: Client,
 }
 
@@ -57,6 +58,12 @@ pub struct Client {
     /// What it answered, in the order it was asked.
     #[serde(default)]
     pub answers: Vec<ClientAnswer>,
+    /// The revision of MCP that it asked for first; absent where that is one with `initialize`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<String>,
+    /// The revision that it then spoke; absent where it asked for none but such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spoke: Option<String>,
 }
 
 /// What a client answered when a server asked it something: to fill in a form, to ask a model.
@@ -88,6 +95,22 @@ impl Client {
     pub fn can_nothing(&self) -> bool {
         let can = ["elicitation", "sampling", "roots"];
         self.answers.is_empty() && !can.iter().any(|it| self.capabilities.contains_key(*it))
+    }
+
+    /// Whether there is nothing to say of it.
+    pub fn is_plain(&self) -> bool {
+        self.can_nothing() && self.wanted.is_none()
+    }
+
+    /// It has asked for this revision of MCP, or has gone on in it.
+    pub fn speaks(&mut self, revision: &str) {
+        let is_stateless = revision >= STATELESS;
+        if self.wanted.is_none() && is_stateless {
+            self.wanted = Some(revision.to_owned());
+        }
+        if self.wanted.is_some() {
+            self.spoke = Some(revision.to_owned());
+        }
     }
 }
 

@@ -151,7 +151,7 @@ pub async fn run(job: Job<'_>) -> Ran {
             if let Some(gateway) = servers.gateway() {
                 for server in &mut catalogue.servers {
                     let client = gateway.recorder().client_of(&server.server);
-                    server.client = client.filter(|it| !it.can_nothing()).unwrap_or_default();
+                    server.client = client.filter(|it| !it.is_plain()).unwrap_or_default();
                 }
             }
             catalogue.own = own;

@@ -118,6 +118,8 @@ impl SuiteContext {
                 let Some(target) = same else { continue };
                 let before = server.protocol_version.as_deref();
                 let before = before.map(Protocol::of_version);
+                // A program chooses by itself, and has its reasons.
+                let before = before.filter(|_| scenario.agent.command().is_none());
                 target.protocol = target.protocol.or(before);
                 if !server.client.can_nothing() {
                     let mut client = server.client.clone();

@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::HeaderMap;
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::again::{Again, Asker, Read};
 use super::passed_on::SentHeaders;
 use super::place::{GATEWAY_ERROR, error};
 use crate::digits;
 use crate::json;
+use crate::mcp::era::{self, Opened};
 use crate::mcp::request::outcome;
 use crate::mcp::target::setup_error;
 use crate::mcp::wire::{Message, Reply, Wire, key, read_bytes};
-use crate::model::{ClientAnswer, Header, Object, Outcome, PassedOn};
+use crate::model::{ClientAnswer, FailureKind, Header, Object, Outcome, PassedOn};
 use crate::run::{CallRecorder, PendingCall, SetupError};
 
 /// The calls of one server.
@@ -26,6 +27,8 @@ pub(super) struct CallTap {
     recorder: CallRecorder,
     exchanges: AtomicU64,
     waiting: Mutex<Vec<Waiting>>,
+    /// Calls that the server has answered with questions, until they are made again with the answers.
+    in_rounds: Mutex<Vec<Waiting>>,
     /// What the server has asked a client that has not answered yet, by session and id.
     asked: Mutex<HashMap<(String, String), ClientAnswer>>,
     listings: Mutex<Listings>,
@@ -47,6 +50,29 @@ struct Waiting {
     read: Option<Read>,
     /// What the server has asked the client meanwhile.
     asked: Vec<ClientAnswer>,
+    /// What it asks, in the revision where calls are repeated with the answers.
+    repeatable: Option<Repeatable>,
+}
+
+/// A call that a server may answer with questions.
+#[derive(Debug)]
+struct Repeatable {
+    /// The call, without what is another one each time it is made.
+    call: Value,
+    /// What the server wants to know, by the keys of its questions.
+    requests: Object,
+}
+
+impl Repeatable {
+    /// `None` for a call of the older revisions.
+    fn of(request: &Value) -> Option<Self> {
+        era::said(request)?;
+        let params = &request["params"];
+        Some(Self {
+            call: json!([params["name"], params["arguments"]]),
+            requests: Object::new(),
+        })
+    }
 }
 
 /// One request over HTTP with the calls in it. When it is dropped, they are recorded as disconnected.
@@ -73,6 +99,7 @@ impl CallTap {
             recorder,
             exchanges: AtomicU64::new(0),
             waiting: Mutex::default(),
+            in_rounds: Mutex::default(),
             asked: Mutex::default(),
             listings: Mutex::default(),
             again,
@@ -131,6 +158,16 @@ impl CallTap {
             if method != "tools/call" {
                 continue;
             }
+            if let Some(waiting) = self.goes_on(message) {
+                has_call = true;
+                self.waiting.lock().push(Waiting {
+                    exchange: exchange.number,
+                    session: session.to_owned(),
+                    id: key(id),
+                    ..waiting
+                });
+                continue;
+            }
             let tool = message.pointer("/params/name").and_then(Value::as_str);
             let arguments = match message.pointer("/params/arguments") {
                 Some(Value::Object(arguments)) => arguments.clone(),
@@ -156,6 +193,7 @@ impl CallTap {
                 pending,
                 read,
                 asked: Vec::new(),
+                repeatable: Repeatable::of(message),
             });
         }
         if !has_call {
@@ -164,8 +202,78 @@ impl CallTap {
         Ok(exchange)
     }
 
-    /// Keeps what a client says that it can do, and what it answers when it was asked.
+    /// The call that this one makes again with what the server wanted to know; what the client has answered is kept.
+    fn goes_on(&self, message: &Value) -> Option<Waiting> {
+        let params = &message["params"];
+        let answers = params.get("inputResponses").and_then(Value::as_object);
+        if answers.is_none() && params.get("requestState").is_none() {
+            return None;
+        }
+        let again = Repeatable::of(message)?;
+        let mut in_rounds = self.in_rounds.lock();
+        let is_it = |it: &Waiting| (it.repeatable.as_ref()).is_some_and(|it| it.call == again.call);
+        let place = in_rounds.iter().position(is_it)?;
+        let waiting = in_rounds.remove(place);
+        drop(in_rounds);
+        let requests = waiting.repeatable.iter().flat_map(|it| &it.requests);
+        for (name, request) in requests {
+            let Some(result) = answers.and_then(|it| it.get(name)) else {
+                continue;
+            };
+            let answer = ClientAnswer {
+                method: request["method"].as_str().unwrap_or_default().to_owned(),
+                params: request["params"].clone(),
+                result: Some(result.clone()),
+                error: None,
+            };
+            self.recorder
+                .client(&self.server, |it| it.answers.push(answer));
+        }
+        Some(Waiting {
+            repeatable: Some(again),
+            ..waiting
+        })
+    }
+
+    /// The server wants to know something before it answers a call: it waits until it is made again.
+    fn asks_first(&self, mut waiting: Waiting, requests: Object) {
+        for request in requests.values() {
+            let method = request["method"].as_str().unwrap_or_default();
+            let asked = ClientAnswer::awaited(method, request["params"].clone());
+            waiting.asked.extend(asked);
+        }
+        // The client would be asked twice.
+        waiting.read = None;
+        if let Some(repeatable) = &mut waiting.repeatable {
+            repeatable.requests = requests;
+        }
+        self.in_rounds.lock().push(waiting);
+    }
+
+    /// The calls end that the client has not made again with what the server wanted to know.
+    pub(super) fn end_rounds(&self) {
+        for waiting in self.in_rounds.lock().drain(..) {
+            let asked = waiting.asked.last().map_or("something", |it| &it.method);
+            let kind = asked.split('/').next().unwrap_or_default();
+            let why = format!("asked for {kind}, and the client did not call again");
+            let outcome = Outcome::failed(FailureKind::InvalidResponse, why);
+            drop(waiting.pending.end(outcome));
+        }
+    }
+
+    /// Keeps what a client says that it can do, which revision it wants, and what it answers when it was asked.
     fn client_says(&self, session: &str, message: &Value) {
+        if let Some(meta) = era::said(message) {
+            let (revision, can) = era::client(meta);
+            self.recorder.client(&self.server, |it| {
+                if let Some(can) = can {
+                    it.capabilities.clone_from(can);
+                }
+                if let Some(revision) = revision {
+                    it.speaks(revision);
+                }
+            });
+        }
         if message.get("method").is_some_and(|it| it == "initialize") {
             let can = message.pointer("/params/capabilities");
             if let Some(can) = can.and_then(Value::as_object) {
@@ -235,10 +343,36 @@ impl CallTap {
         {
             self.listings.lock().answered(session, exchange, id, page);
         }
+        if let Message::Reply {
+            reply: Reply::Result(result),
+            ..
+        } = &message
+            && let (Some(revision), true) = (
+                result.get("protocolVersion").and_then(Value::as_str),
+                result.get("capabilities").is_some(),
+            )
+        {
+            self.recorder.client(&self.server, |it| it.speaks(revision));
+        }
         if let Message::Reply { id, reply } = &message
             && let Some(waiting) = self.take(session, exchange, &key(id))
         {
-            let outcome = outcome(reply.clone()).having_asked(waiting.asked);
+            let opened = match reply {
+                Reply::Result(result) if waiting.repeatable.is_some() => {
+                    era::opened(result.clone())
+                }
+                Reply::Result(result) => Opened::Complete(result.clone()),
+                Reply::Error(_) | Reply::Invalid(_) => Opened::Complete(Value::Null),
+            };
+            let outcome = match opened {
+                Opened::Asks { requests, .. } => {
+                    self.asks_first(waiting, requests);
+                    return message;
+                }
+                Opened::Unusable(why) => outcome(Reply::Invalid(why)),
+                Opened::Complete(_) => outcome(reply.clone()),
+            };
+            let outcome = outcome.having_asked(waiting.asked);
             match (&self.again, waiting.read) {
                 (Some(again), Some(read)) => {
                     let ended = waiting.pending.end(outcome.clone());

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -21,14 +21,16 @@ use uuid::Uuid;
 
 use super::call_tap::{CallTap, Exchange};
 use super::front::{Answer, SESSION_ID, bad_gateway, header_text, unreadable};
-use super::piped::{NoReply, Piped, Reading, over_stream};
+use super::piped::{LATE, LEFT, NoReply, Piped, Reading, over_stream};
 use super::place::{error, within};
 use super::proxy::outcome_text;
 use crate::http_server::{
     EVENT_STREAM, JSON, Refusal, accepts, event, is_json, read_body, respond, stream_response,
 };
+use crate::mcp::era;
 use crate::mcp::http::LONGEST_BODY;
 use crate::mcp::legacy::{self, Inbox, Outbox};
+use crate::mcp::link::LONGEST_PROBE;
 use crate::mcp::request::outcome;
 use crate::mcp::session::{Listing, METHOD_NOT_FOUND};
 use crate::mcp::target::no_answer;
@@ -38,6 +40,7 @@ use crate::model::{Catalogue, FailureKind, Object, Outcome, ServerCatalogue, Too
 use crate::process::ChildCommand;
 use crate::run::ready::SessionCheck;
 use crate::run::{Called, SetupError, Tools, Unlisted};
+use crate::scenario_file::servers::Protocol;
 
 /// After how long without a message a comment is sent to keep the connection open: less than the usual timeouts of HTTP clients.
 const QUIET: Duration = Duration::from_secs(15);
@@ -60,17 +63,25 @@ pub(super) struct Launcher {
     stop: CancellationToken,
     /// Makes sure of each session.
     session_check: Option<Arc<dyn SessionCheck>>,
+    /// The process that is asked without sessions, once it was started.
+    stateless: tokio::sync::Mutex<Option<Arc<Piped>>>,
+    /// Nobody is to speak without sessions, or the server has turned out not to.
+    has_no_stateless: AtomicBool,
 }
 
 impl Launcher {
     pub(super) fn new(
         source: Source,
         (connect_timeout, tool_timeout): (Duration, Duration),
-        tap: Arc<CallTap>,
+        (tap, protocol): (Arc<CallTap>, Option<Protocol>),
         stop: CancellationToken,
         session_check: Option<Arc<dyn SessionCheck>>,
     ) -> Self {
+        let is_legacy = matches!(protocol, Some(Protocol::Legacy | Protocol::OnlyLegacy));
+        let has_no_stateless = is_legacy || matches!(source, Source::Sse { .. });
         Self {
+            stateless: tokio::sync::Mutex::default(),
+            has_no_stateless: AtomicBool::new(has_no_stateless),
             source,
             connect_timeout,
             tool_timeout,
@@ -109,20 +120,25 @@ impl Launcher {
             Message::Request { method, id } => Some((method, id.is_some())),
         };
         let named = header_text(&parts.headers, &SESSION_ID);
-        let (piped, is_new) = match method.as_ref().map(|(method, _)| method.as_str()) {
-            Some("initialize") => (self.start().await?, true),
-            // Clients of newer revisions first try to go on without a handshake. A process has one session, so that is refused.
-            Some("server/discover") if named.is_empty() => {
-                let request: Value = serde_json::from_str(text).unwrap_or_default();
-                let refusal = error(&request["id"], METHOD_NOT_FOUND, "there is no such method");
-                return Ok(respond(
-                    StatusCode::OK,
-                    Some(JSON),
-                    refusal.to_string().into(),
-                ));
-            }
+        let name = method.as_ref().map(|(method, _)| method.as_str());
+        let message: Value = match name {
+            Some("initialize") => Value::Null,
+            _ => serde_json::from_str(text).unwrap_or_default(),
+        };
+        let meta = era::said(&message);
+        let has_none = self.has_no_stateless.load(Ordering::Relaxed);
+        let discovers = name == Some("server/discover") && named.is_empty();
+        let (piped, is_new) = match (name, meta) {
+            (Some("initialize"), _) => (self.start(None).await?, true),
+            (Some(_), Some(meta)) if !has_none => (self.stateless(meta).await?, false),
+            // Clients of the newer revision find out so that they are to begin a session.
+            _ if discovers => return Ok(no_discovery(&message)),
             _ => (self.session(named)?, false),
         };
+        let is_stateless = piped.meta.is_some();
+        if is_stateless && discovers && piped.is_probed.load(Ordering::Relaxed) {
+            return self.discover(piped, &parts.headers, &message, text).await;
+        }
         let is_asked = method.as_ref().is_some_and(|(_, is_request)| *is_request);
         if is_asked && !is_new {
             self.proven(&piped).await?;
@@ -154,6 +170,7 @@ impl Launcher {
             deadline: limit.map(|it| Instant::now() + it),
             connect_timeout: is_new.then_some(self.connect_timeout),
             tool_timeout: self.tool_timeout,
+            is_stateless,
             is_over: false,
         };
         let mut response = self.answer(asking).await;
@@ -168,6 +185,71 @@ impl Launcher {
             }
         }
         Ok(response)
+    }
+
+    /// The process that is asked without sessions; `meta` is what the client says of itself.
+    async fn stateless(&self, meta: &Value) -> Result<Arc<Piped>, Refusal> {
+        let mut stateless = self.stateless.lock().await;
+        match &*stateless {
+            Some(piped) => Ok(Arc::clone(piped)),
+            None => {
+                let piped = self.start(Some(meta.clone())).await?;
+                Ok(Arc::clone(stateless.insert(piped)))
+            }
+        }
+    }
+
+    /// Asks a process for the first time whether it speaks without sessions. One that does not, whether it says so, ends or is silent, is
+    /// ended, and its clients are told to begin a session.
+    async fn discover(
+        &self,
+        piped: Arc<Piped>,
+        headers: &HeaderMap,
+        request: &Value,
+        text: &str,
+    ) -> Answer {
+        let asker = || piped.asker(self.tool_timeout);
+        let body = text.as_bytes();
+        let Ok(exchange) = self.tap.sent(&piped.id, (headers, body), asker).await else {
+            return Ok(no_discovery(request));
+        };
+        let mut reading = piped.expect(text, &exchange);
+        piped.write(text);
+        let answered = async {
+            loop {
+                match reading.next().await {
+                    Some((text, true)) => break Some(text),
+                    Some((_, false)) => {}
+                    None => break None,
+                }
+            }
+        };
+        let limit = LONGEST_PROBE.min(self.connect_timeout / 2);
+        let answered = tokio::time::timeout(limit, answered).await.ok().flatten();
+        if let Some(text) = answered
+            && let Message::Reply { reply, .. } = read(&text)
+        {
+            let code = match &reply {
+                Reply::Error(error) => error["code"].as_i64(),
+                Reply::Result(_) | Reply::Invalid(_) => None,
+            };
+            let is_newer = match &reply {
+                Reply::Result(_) => true,
+                Reply::Error(_) => code
+                    .and_then(|it| it.try_into().ok())
+                    .is_some_and(era::is_code),
+                Reply::Invalid(_) => false,
+            };
+            if is_newer {
+                piped.is_probed.store(false, Ordering::Relaxed);
+                return Ok(respond(status(true, &text), Some(JSON), text.into()));
+            }
+        }
+        self.has_no_stateless.store(true, Ordering::Relaxed);
+        self.stateless.lock().await.take();
+        self.forget(&piped.id);
+        piped.end().await;
+        Ok(no_discovery(request))
     }
 
     /// Waits until the process of a session is ready, before the agent asks it anything.
@@ -196,7 +278,10 @@ impl Launcher {
     async fn answer(&self, mut asking: Asking) -> axum::response::Response {
         let first = asking.next().await;
         match first {
-            Next::Answer(answer) => respond(StatusCode::OK, Some(JSON), answer.into()),
+            Next::Answer(answer) => {
+                let status = status(asking.is_stateless, &answer);
+                respond(status, Some(JSON), answer.into())
+            }
             Next::Gone(why) => bad_gateway(&asking.exchange, &why),
             Next::Message(_) | Next::Quiet => {
                 let rest = stream::unfold(asking, |mut asking| async move {
@@ -247,12 +332,12 @@ impl Launcher {
         Ok(respond(StatusCode::NO_CONTENT, None, Body::empty()))
     }
 
-    /// Starts the server, or asks it for a stream, for a new session.
-    async fn start(&self) -> Result<Arc<Piped>, Refusal> {
+    /// Starts the server, or asks it for a stream, for a new session, or to be asked without any by a client that says this of itself.
+    async fn start(&self, meta: Option<Value>) -> Result<Arc<Piped>, Refusal> {
         let id = Uuid::new_v4().to_string();
         let tap = Arc::clone(&self.tap);
         let piped = match &self.source {
-            Source::Child(command) => Piped::start(command, id, tap),
+            Source::Child(command) => Piped::start(command, id, meta, tap),
             Source::Sse { url, headers } => match self.open(url, headers).await {
                 Ok(ends) => Ok(over_stream(ends, id, tap)),
                 Err(why) => Err(self.tap.lose(&why)),
@@ -318,7 +403,39 @@ struct Asking {
     /// For the answer to `initialize`.
     connect_timeout: Option<Duration>,
     tool_timeout: Duration,
+    is_stateless: bool,
     is_over: bool,
+}
+
+impl Drop for Asking {
+    /// Without sessions, a client that goes away has cancelled its request.
+    fn drop(&mut self) {
+        if self.is_stateless && !self.is_over {
+            self.piped.cancel(&self.exchange.ids, LEFT);
+        }
+    }
+}
+
+/// The status of an answer, which the newer revision gives by its code.
+fn status(is_stateless: bool, answer: &str) -> StatusCode {
+    let Message::Reply {
+        reply: Reply::Error(error),
+        ..
+    } = read(answer)
+    else {
+        return StatusCode::OK;
+    };
+    match error["code"].as_i64() {
+        Some(METHOD_NOT_FOUND) if is_stateless => StatusCode::NOT_FOUND,
+        Some(-32_022..=-32_020) if is_stateless => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
+
+/// The answer to a client that asks whether it can go on without sessions, and is to begin one.
+fn no_discovery(request: &Value) -> axum::response::Response {
+    let refusal = error(&request["id"], METHOD_NOT_FOUND, "there is no such method");
+    respond(StatusCode::OK, Some(JSON), refusal.to_string().into())
 }
 
 /// What comes next on the way to an answer.
@@ -339,6 +456,7 @@ impl Asking {
         match within(Some(until), self.reading.next()).await {
             Some(Some((text, true))) => {
                 self.is_over = true;
+                self.piped.is_probed.store(false, Ordering::Relaxed);
                 Next::Answer(text)
             }
             Some(Some((text, false))) => Next::Message(text),
@@ -354,7 +472,7 @@ impl Asking {
                 }
                 let outcome = no_answer(self.tool_timeout, &self.piped.wire);
                 self.exchange.end(&outcome);
-                self.piped.cancel(&self.exchange.ids);
+                self.piped.cancel(&self.exchange.ids, LATE);
                 Next::Answer(self.exchange.refusal(&outcome_text(&outcome)))
             }
             None => Next::Quiet,
@@ -395,7 +513,10 @@ impl Own {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         // An id that no client thinks of.
         let id = format!("mcp-eval-ready-{number}");
-        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        if let Some(meta) = &self.piped.meta {
+            request["params"]["_meta"] = meta.clone();
+        }
         self.piped.ask(&request, limit).await
     }
 

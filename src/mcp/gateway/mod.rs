@@ -196,7 +196,8 @@ fn behind(
 ) -> Result<Behind, String> {
     let timeouts = (target.connect_timeout, target.tool_timeout);
     let launcher = |source, session_check| {
-        let launcher = Launcher::new(source, timeouts, tap.clone(), stop.clone(), session_check);
+        let with = (tap.clone(), target.protocol);
+        let launcher = Launcher::new(source, timeouts, with, stop.clone(), session_check);
         Behind::Streams(launcher)
     };
     Ok(match &target.launch {
@@ -281,6 +282,7 @@ impl run::Gateway for Gateway {
 
     fn wait_for_repeats(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            self.taps.iter().for_each(|it| it.end_rounds());
             join_all(self.taps.iter().map(|it| it.wait_until_idle())).await;
         })
     }
@@ -293,6 +295,7 @@ impl run::Gateway for Gateway {
                 Behind::Http(_) => None,
             });
             join_all(closing).await;
+            self.taps.iter().for_each(|it| it.end_rounds());
         })
     }
 }

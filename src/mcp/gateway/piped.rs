@@ -18,6 +18,7 @@ use super::place::{GATEWAY_ERROR, error};
 use super::proxy::outcome_text;
 use crate::lines::{Line, Lines};
 use crate::mcp::child::{LONGEST_LINE, too_long};
+use crate::mcp::era;
 use crate::mcp::legacy::{Inbox, Outbox};
 use crate::mcp::mend::mended;
 use crate::mcp::request::{CLOSED, LOST_SESSION, outcome};
@@ -31,6 +32,10 @@ use crate::run::SetupError;
 
 /// How many messages may wait to be fetched; more are dropped, except for answers.
 const WAITING_MESSAGES: usize = 1024;
+
+/// Why a request is cancelled.
+pub(super) const LATE: &str = "no answer in time";
+pub(super) const LEFT: &str = "the client has gone";
 
 /// How long it may take until it is known how a process ended: longer than it is waited for.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
@@ -48,6 +53,10 @@ pub(super) struct Piped {
     /// Notifies the reader of messages that belong to no request.
     news: Notify,
     has_answered: AtomicBool,
+    /// It is not known yet whether it speaks the revision without sessions in which it is asked: that it ends is no loss.
+    pub(super) is_probed: AtomicBool,
+    /// What its first client said of itself in each request, where it is spoken to without sessions.
+    pub(super) meta: Option<Value>,
     /// We end it.
     pub(super) closing: CancellationToken,
     /// It has ended, and it is known how.
@@ -75,12 +84,22 @@ pub(super) enum NoReply {
     Gone,
 }
 
+/// What a request is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// Something that the client wants to know.
+    Client,
+    /// Notifications, which say that they belong to it.
+    Listening,
+    /// Something that the gateway itself wants to know: only its answer belongs to it.
+    Us,
+}
+
 /// A request without an answer yet.
 struct Asked {
     id: Value,
     progress_token: Option<String>,
-    /// It is a request of the gateway itself, and only its answer belongs to it.
-    is_ours: bool,
+    of: Of,
     out: mpsc::Sender<(String, bool)>,
 }
 
@@ -96,9 +115,14 @@ impl Reading {
 
 impl Piped {
     /// Starts the server.
+    ///
+    /// # Errors
+    ///
+    /// Why that fails.
     pub(super) fn start(
         command: &ChildCommand,
         id: String,
+        meta: Option<Value>,
         tap: Arc<CallTap>,
     ) -> Result<Arc<Self>, String> {
         let (child, stdin, stdout) = Child::start(command).map_err(|error| {
@@ -106,7 +130,7 @@ impl Piped {
             let why = format!("cannot be started: `{what}`: {error}");
             tap.lose(&why)
         })?;
-        let (piped, to_write) = Self::new(id, tap, Some(child));
+        let (piped, to_write) = Self::new(id, meta, tap, Some(child));
         tokio::spawn(write(stdin, to_write, piped.closing.clone()));
         tokio::spawn(read(stdout, Arc::clone(&piped)));
         Ok(piped)
@@ -116,6 +140,7 @@ impl Piped {
     /// receiver.
     pub(super) fn new(
         id: String,
+        meta: Option<Value>,
         tap: Arc<CallTap>,
         child: Option<Child>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
@@ -129,6 +154,8 @@ impl Piped {
             traffic: Mutex::default(),
             news: Notify::new(),
             has_answered: AtomicBool::new(false),
+            is_probed: AtomicBool::new(meta.is_some()),
+            meta,
             closing: CancellationToken::new(),
             over: CancellationToken::new(),
             proven: OnceCell::new(),
@@ -150,10 +177,14 @@ impl Piped {
         let request: Value = serde_json::from_str(request).unwrap_or_default();
         let progress_token = request.pointer("/params/_meta/progressToken").map(key);
         let id = exchange.ids.first().cloned().unwrap_or_default();
-        self.expect_reply(id, progress_token, false)
+        let of = match request["method"].as_str() {
+            Some("subscriptions/listen") => Of::Listening,
+            _ => Of::Client,
+        };
+        self.expect_reply(id, progress_token, of)
     }
 
-    fn expect_reply(&self, id: Value, progress_token: Option<String>, is_ours: bool) -> Reading {
+    fn expect_reply(&self, id: Value, progress_token: Option<String>, of: Of) -> Reading {
         let (out, reading) = mpsc::channel(WAITING_MESSAGES);
         let mut traffic = self.traffic.lock();
         traffic.asking.retain(|it| !it.out.is_closed());
@@ -161,7 +192,7 @@ impl Piped {
             traffic.asking.push(Asked {
                 id,
                 progress_token,
-                is_ours,
+                of,
                 out,
             });
         }
@@ -202,7 +233,7 @@ impl Piped {
     ///
     /// Why there is none.
     pub(super) async fn ask(&self, request: &Value, limit: Duration) -> Result<Reply, NoReply> {
-        let mut reading = self.expect_reply(request["id"].clone(), None, true);
+        let mut reading = self.expect_reply(request["id"].clone(), None, Of::Us);
         self.write(&request.to_string());
         match tokio::time::timeout(limit, reading.next()).await {
             Ok(Some((text, _))) => match wire::read(&text) {
@@ -211,16 +242,16 @@ impl Piped {
             },
             Ok(None) => Err(NoReply::Gone),
             Err(_) => {
-                self.cancel(std::slice::from_ref(&request["id"]));
+                self.cancel(std::slice::from_ref(&request["id"]), LATE);
                 Err(NoReply::Late)
             }
         }
     }
 
     /// Tells the server that the request is cancelled.
-    pub(super) fn cancel(&self, ids: &[Value]) {
+    pub(super) fn cancel(&self, ids: &[Value], why: &str) {
         for id in ids {
-            let params = json!({ "requestId": id, "reason": "no answer in time" });
+            let params = json!({ "requestId": id, "reason": why });
             let method = "notifications/cancelled";
             let cancelled = json!({ "jsonrpc": "2.0", "method": method, "params": params });
             self.write(&cancelled.to_string());
@@ -311,24 +342,31 @@ impl Piped {
                 self.answered(&id, text.to_owned());
             }
             Message::Request { method, id } => {
-                let mut traffic = self.traffic.lock();
+                let message = method
+                    .starts_with("notifications/")
+                    .then(|| serde_json::from_str::<Value>(text).unwrap_or_default())
+                    .unwrap_or_default();
+                let listening = era::subscription(&message).map(key);
                 let progress = (method == "notifications/progress")
-                    .then(|| serde_json::from_str::<Value>(text).ok())
-                    .flatten()
-                    .and_then(|it| it.pointer("/params/progressToken").map(key));
+                    .then(|| message.pointer("/params/progressToken").map(key))
+                    .flatten();
+                let mut traffic = self.traffic.lock();
                 // A message that names no request most likely belongs to the latest one.
                 let open = traffic.asking.iter().filter(|it| !it.out.is_closed());
                 let is_about_ours =
-                    open.clone().next().is_some() && open.clone().all(|it| it.is_ours);
+                    open.clone().next().is_some() && open.clone().all(|it| it.of == Of::Us);
                 if let Some(id) = id.filter(|_| is_about_ours) {
                     drop(traffic);
                     let refusal = error(&id, METHOD_NOT_FOUND, "there is no client to ask");
                     return self.write(&refusal.to_string());
                 }
-                let mut open = open.filter(|it| !it.is_ours);
-                let asked = match &progress {
-                    Some(token) => open.find(|it| it.progress_token.as_ref() == Some(token)),
-                    None => open.next_back(),
+                let mut open = open.filter(|it| it.of != Of::Us);
+                let asked = match (&listening, &progress) {
+                    (Some(id), _) => open.find(|it| key(&it.id) == *id),
+                    (None, Some(token)) => {
+                        open.find(|it| it.progress_token.as_ref() == Some(token))
+                    }
+                    (None, None) => open.rfind(|it| it.of == Of::Client),
                 };
                 if let Some(asked) = asked {
                     if asked.out.capacity() > 1 {
@@ -398,7 +436,8 @@ impl Piped {
         let problem = self.problem(&why, details);
         let why = Outcome::failed(FailureKind::Disconnected, why);
         let was_asked = self.tap.end_session(&self.id, &why);
-        let is_missed = was_asked || !self.has_answered.load(Ordering::Relaxed);
+        let is_probed = self.is_probed.load(Ordering::Relaxed);
+        let is_missed = (was_asked || !self.has_answered.load(Ordering::Relaxed)) && !is_probed;
         if is_missed && !self.closing.is_cancelled() {
             self.tap.lost(problem.clone());
         }
@@ -458,7 +497,7 @@ pub(super) fn over_stream(
     id: String,
     tap: Arc<CallTap>,
 ) -> Arc<Piped> {
-    let (piped, to_post) = Piped::new(id, tap, None);
+    let (piped, to_post) = Piped::new(id, None, tap, None);
     tokio::spawn(post(outbox, to_post, Arc::clone(&piped)));
     tokio::spawn(read_stream(inbox, Arc::clone(&piped)));
     piped

@@ -22,8 +22,9 @@ pub(super) struct NamedServer {
     /// The names of tools that it listed only later in the run; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     later_tools: Vec<String>,
-    /// The client that made the calls, and what it answered when the server asked it something; absent where it could be asked nothing.
-    #[serde(default, skip_serializing_if = "Client::can_nothing")]
+    /// The client that made the calls, and what it answered when the server asked it something; absent where it could be asked nothing and
+    /// wanted no revision of MCP without sessions.
+    #[serde(default, skip_serializing_if = "Client::is_plain")]
     client: Client,
 }
 
