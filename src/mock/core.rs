@@ -9,14 +9,11 @@ use serde_json::{Value, json};
 use crate::mock::answers::{Answers, Tools};
 use crate::mock::state::{Client, State};
 use crate::mock::uri_pattern::UriPattern;
+use crate::protocol::LEGACY;
 use crate::redact::Redactor;
 use crate::scenario_file::mock::{
     AnswerBlock, DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted, Step,
 };
-
-/// Protocol revisions the mock speaks, latest last.
-pub(super) const PROTOCOL_VERSIONS: [&str; 4] =
-    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// How a mock server behaves beyond its declaration.
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,26 +78,30 @@ impl Core {
     /// The answer to `initialize`.
     pub(super) fn initialize(&self, client: &mut Client, params: &Value) -> Value {
         let asked = params.get("protocolVersion").and_then(Value::as_str);
-        let latest = PROTOCOL_VERSIONS[PROTOCOL_VERSIONS.len() - 1];
-        let version = asked
-            .filter(|it| PROTOCOL_VERSIONS.contains(it))
-            .unwrap_or(latest);
+        let latest = LEGACY[LEGACY.len() - 1];
+        let version = asked.filter(|it| LEGACY.contains(it)).unwrap_or(latest);
         client.capabilities = params.get("capabilities").cloned().unwrap_or_default();
+        client.initialized = true;
+        let mut result = json!({
+            "protocolVersion": version,
+            "capabilities": self.capabilities,
+            "serverInfo": self.info(),
+        });
+        if let Some(instructions) = &self.declared.instructions {
+            result["instructions"] = json!(instructions);
+        }
+        result
+    }
+
+    /// The name and version it gives itself.
+    pub(super) fn info(&self) -> Value {
         let declared = &self.declared;
         let mut info = json!({ "name": declared.name.as_deref().unwrap_or(&self.name) });
         if let Some(title) = &declared.title {
             info["title"] = json!(title);
         }
         info["version"] = json!(declared.version.as_deref().unwrap_or("1.0.0"));
-        let mut result = json!({
-            "protocolVersion": version,
-            "capabilities": self.capabilities,
-            "serverInfo": info,
-        });
-        if let Some(instructions) = &declared.instructions {
-            result["instructions"] = json!(instructions);
-        }
-        result
+        info
     }
 
     /// Forgets what happened since the start; tells whether other tools are listed now. Tools that were added or removed stay so.

@@ -7,15 +7,26 @@ use serde_json::{Value, json};
 
 use crate::mock::core::Core;
 use crate::mock::state::{Announcement, Client};
-use crate::mock::template::{self, Scope, tool_error};
+use crate::mock::template::{self, Reply, Scope, tool_error};
 use crate::mock::wire::{self, Id, SERVER_ERROR};
+use crate::protocol;
 use crate::scenario_file::mock::{Fault, MockReply, MockResponse, Step};
 
 /// A request that is being answered.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    pub(super) id: Id,
+    pub(super) request: Request,
     work: Work,
+}
+
+/// What a client wants to know.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) id: Id,
+    pub(super) method: String,
+    pub(super) params: Value,
+    /// The client as a stateless request describes it; otherwise, the session knows it.
+    pub(super) client: Option<Client>,
 }
 
 #[derive(Debug)]
@@ -31,11 +42,8 @@ enum Work {
 struct Playing {
     response: Arc<MockResponse>,
     scope: Scope,
-    /// The tool that was called, if it was one.
-    tool: Option<String>,
     /// What the server would answer without the response; `None` for tools, which have no such answer.
     instead_of: Option<Result<Value, Value>>,
-    progress_token: Option<Value>,
     waited: bool,
     next_step: usize,
     /// The root under which the client's answer will be found.
@@ -55,51 +63,31 @@ pub(super) enum Event {
     },
     /// A message goes to clients beyond this exchange.
     Announce(Announcement),
-    /// The answer, and what goes wrong with it.
-    Answer {
-        id: Id,
-        reply: String,
-        fault: Option<Fault>,
-    },
+    /// The end.
+    Answer(Delivery),
 }
 
 impl Exchange {
-    pub(super) fn answered(id: Id, answer: Result<Value, Value>) -> Self {
+    pub(super) fn answered(request: Request, answer: Result<Value, Value>) -> Self {
         Self {
-            id,
+            request,
             work: Work::Answered(answer),
         }
     }
 
-    pub(super) fn playing(
-        id: Id,
-        response: Arc<MockResponse>,
-        scope: Scope,
-        params: &Value,
-    ) -> Self {
-        let token = params.pointer("/_meta/progressToken").cloned();
+    pub(super) fn playing(request: Request, response: Arc<MockResponse>, scope: Scope) -> Self {
         let playing = Playing {
             response,
             scope,
-            tool: None,
             instead_of: None,
-            progress_token: token,
             waited: false,
             next_step: 0,
             asked: None,
         };
         Self {
-            id,
+            request,
             work: Work::Playing(Box::new(playing)),
         }
-    }
-
-    /// The response stands for the answer of this tool.
-    pub(super) fn of_tool(mut self, name: &str) -> Self {
-        if let Work::Playing(playing) = &mut self.work {
-            playing.tool = Some(name.to_owned());
-        }
-        self
     }
 
     /// The response comes in place of this answer, which goes out where it declares none of its own.
@@ -115,22 +103,18 @@ impl Core {
     /// What happens next with a request. `answer` is the client's, after an [`Event::Ask`]; nothing comes after an [`Event::Answer`].
     pub(super) fn advance(
         &mut self,
-        client: &Client,
+        of_session: &Client,
         exchange: &mut Exchange,
         answer: Option<Result<Value, Value>>,
     ) -> Event {
-        let id = exchange.id.clone();
-        let playing = match &mut exchange.work {
+        let Exchange { request, work } = exchange;
+        let client = request.client.as_ref().unwrap_or(of_session);
+        let playing = match work {
             Work::Answered(answer) => {
-                let reply = match answer {
-                    Ok(result) => wire::result_reply(&id, result),
-                    Err(error) => wire::error_reply(&id, error),
-                };
-                return Event::Answer {
-                    id,
-                    reply,
-                    fault: None,
-                };
+                return Event::Answer(match answer {
+                    Ok(result) => self.result(request, result.take()),
+                    Err(error) => refuse(request, error),
+                });
             }
             Work::Playing(playing) => playing,
         };
@@ -142,7 +126,8 @@ impl Core {
                         .get("message")
                         .and_then(Value::as_str)
                         .unwrap_or_default();
-                    return refused(id, &format!("the client refused {root}: {message}"));
+                    let message = format!("the client refused {root}: {message}");
+                    return self.tool_failed(request, &message);
                 }
             }
         }
@@ -155,31 +140,27 @@ impl Core {
         let response = Arc::clone(&playing.response);
         while let Some(step) = response.steps.get(playing.next_step) {
             playing.next_step += 1;
-            match self.step(client, playing, step) {
+            match self.step(client, request, playing, step) {
                 Ok(None) => {}
                 Ok(Some(event)) => return event,
-                Err(message) => return refused(id, &message),
+                Err(message) => return self.tool_failed(request, &message),
             }
         }
-        self.conclude(id, playing, &response)
+        self.conclude(request, playing, &response)
     }
 
     /// One step: the event it leads to, if any; an error ends the call.
     fn step(
         &mut self,
         client: &Client,
+        request: &Request,
         playing: &mut Playing,
         step: &Step,
     ) -> Result<Option<Event>, String> {
-        let Playing {
-            scope,
-            asked,
-            progress_token,
-            ..
-        } = playing;
+        let Playing { scope, asked, .. } = playing;
         let state = &mut self.state;
         let mut ask = |method, root, capability: &str, params| {
-            if !client.can(capability) {
+            if client.stateless || !client.can(capability) {
                 return Err(format!("the client does not support {capability}"));
             }
             *asked = Some(root);
@@ -210,7 +191,7 @@ impl Core {
                 total,
                 message,
             } => {
-                let Some(token) = progress_token else {
+                let Some(token) = request.params.pointer("/_meta/progressToken") else {
                     return Ok(None);
                 };
                 let mut params =
@@ -262,10 +243,15 @@ impl Core {
     }
 
     /// The answer after all steps. The response's values are set before the answer's references are filled in.
-    fn conclude(&mut self, id: Id, playing: &mut Playing, response: &MockResponse) -> Event {
+    fn conclude(
+        &mut self,
+        request: &Request,
+        playing: &mut Playing,
+        response: &MockResponse,
+    ) -> Event {
         if response.fault == Some(Fault::Vanish)
-            && let Some(tool) = playing.tool.take()
-            && let Some(event) = self.hide(&[tool], true)
+            && let Some(tool) = request.tool()
+            && let Some(event) = self.hide(&[tool.to_owned()], true)
         {
             // The next step gives the answer, after clients were informed that the tool is gone.
             return event;
@@ -276,30 +262,64 @@ impl Core {
             let path = scope.names(place, state);
             let value = scope.fill(value, state);
             if !state.set(&path, value) {
-                return refused(id, "the server cannot remember any more");
+                return self.tool_failed(request, "the server cannot remember any more");
             }
         }
         for place in &response.unset {
             let path = scope.names(place, state);
             state.unset(&path);
         }
+        let id = &request.id;
+        let odd = response.fault.as_ref().and_then(odd_result);
         let reply = match (&response.reply, playing.instead_of.take()) {
-            (MockReply::Default, Some(Ok(result))) => wire::result_reply(&id, &result),
-            (MockReply::Default, Some(Err(error))) => wire::error_reply(&id, &error),
-            (reply, _) => template::reply(&id, reply, scope, state),
+            _ if let Some(result) = odd => self.finished(request, result),
+            (MockReply::Default, Some(Ok(result))) => self.finished(request, result),
+            (MockReply::Default, Some(Err(error))) => wire::error_reply(id, &error),
+            (reply, _) => match template::reply(id, reply, scope, state) {
+                Reply::Result(result) => self.finished(request, result),
+                Reply::Whole(reply) => reply,
+            },
         };
         let fault = response.fault.clone().filter(|it| *it != Fault::Vanish);
-        Event::Answer { id, reply, fault }
+        Event::Answer(deliver(id, reply, fault))
+    }
+
+    /// A reply with a result.
+    fn finished(&self, request: &Request, result: Value) -> String {
+        let result = match request.client {
+            None => result,
+            Some(_) => self.marked_complete(&request.method, result),
+        };
+        wire::result_reply(&request.id, &result)
+    }
+
+    fn result(&self, request: &Request, result: Value) -> Delivery {
+        Delivery::Messages(vec![self.finished(request, result)])
+    }
+
+    /// A tool error that the mock itself answers.
+    fn tool_failed(&self, request: &Request, message: &str) -> Event {
+        Event::Answer(self.result(request, tool_error(message)))
     }
 }
 
-/// A tool error that the mock itself answers.
-fn refused(id: Id, message: &str) -> Event {
-    let reply = wire::result_reply(&id, &tool_error(message));
-    Event::Answer {
-        id,
-        reply,
-        fault: None,
+impl Request {
+    /// The tool that is called, if one is.
+    fn tool(&self) -> Option<&str> {
+        let is_call = self.method == "tools/call";
+        self.params.get("name").filter(|_| is_call)?.as_str()
+    }
+}
+
+/// An error of the mock itself. What it stands for in HTTP counts where there is no session.
+pub(super) fn refuse(request: &Request, error: &Value) -> Delivery {
+    let reply = wire::error_reply(&request.id, error);
+    match request.client {
+        None => Delivery::Messages(vec![reply]),
+        Some(_) => Delivery::Refused {
+            status: protocol::status(error["code"].as_i64().unwrap_or_default()),
+            reply,
+        },
     }
 }
 
@@ -312,6 +332,11 @@ pub(super) enum Delivery {
     Broken(String),
     /// Nothing, in the place of a message.
     Empty,
+    /// This message, with an HTTP status.
+    Refused {
+        status: u16,
+        reply: String,
+    },
     /// An HTTP status; `error` is what stands for it where there is none.
     Status {
         status: u16,
@@ -333,11 +358,10 @@ pub(super) enum Delivery {
 }
 
 /// What is delivered in place of a reply.
-pub(super) fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery {
+fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery {
     let Some(fault) = fault else {
         return Delivery::Messages(vec![reply]);
     };
-    let result = |result: &Value| Delivery::Messages(vec![wire::result_reply(id, result)]);
     match fault {
         Fault::HttpStatus {
             status,
@@ -368,21 +392,31 @@ pub(super) fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery 
             1,
         )]),
         Fault::DuplicateReply => Delivery::Messages(vec![reply.clone(), reply]),
-        Fault::Oversized(bytes) => {
-            result(&json!({ "content": [{ "type": "text", "text": "x".repeat(bytes) }] }))
-        }
         Fault::Exit(code) => Delivery::Exit(code),
-        Fault::Vanish => Delivery::Messages(vec![reply]),
-        Fault::ContentNotAList => result(&json!({ "content": "a text where a list belongs" })),
-        Fault::BadItem => result(&json!({ "content": [
+        Fault::Oversized(_)
+        | Fault::Vanish
+        | Fault::ContentNotAList
+        | Fault::BadItem
+        | Fault::InvalidBase64 => Delivery::Messages(vec![reply]),
+    }
+}
+
+/// The result that a fault puts in place of the declared one.
+fn odd_result(fault: &Fault) -> Option<Value> {
+    let content = match fault {
+        Fault::Oversized(bytes) => json!([{ "type": "text", "text": "x".repeat(*bytes) }]),
+        Fault::ContentNotAList => json!("a text where a list belongs"),
+        Fault::BadItem => json!([
             { "type": "text", "text": "a good block" },
             { "type": "no-such-type", "payload": 1 },
             { "type": "text", "text": "another good block" },
-        ] })),
-        Fault::InvalidBase64 => result(&json!({ "content": [
+        ]),
+        Fault::InvalidBase64 => json!([
             { "type": "image", "data": "*** this is not Base64 ***", "mimeType": "image/png" },
-        ] })),
-    }
+        ]),
+        _ => return None,
+    };
+    Some(json!({ "content": content }))
 }
 
 /// The first half of a text, cut between characters.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `wire` | JSON-RPC: what a message is, how replies are written |
 //! | `core` | a server as declared, and how it introduces itself |
+//! | `stateless` | what requests of the revision 2026-07-28 say of themselves, and what their results say |
 //! | `requests` | pure: a declaration, a state and a request make an exchange |
 //! | `exchange` | one request as a series of events, and what goes wrong with its reply |
 //! | `answers` | which response answers a call |
@@ -32,6 +33,7 @@ mod requests;
 mod resources;
 mod service;
 mod state;
+mod stateless;
 mod stdio;
 mod template;
 mod uri_pattern;

@@ -8,8 +8,9 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::mock::exchange::{Delivery, Event, Exchange, deliver};
+use crate::mock::exchange::{Delivery, Event, Exchange, Request, refuse};
 use crate::mock::service::{Service, Session};
+use crate::mock::stateless;
 use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 
 /// The most requests of one client that are being answered at once.
@@ -25,7 +26,7 @@ pub(super) enum Received {
     /// This goes back at once.
     Now(Delivery),
     /// An answer that takes time goes back.
-    Later(Running),
+    Later(Box<Running>),
 }
 
 impl Service {
@@ -52,7 +53,7 @@ impl Service {
                 }
                 Received::Nothing
             }
-            Incoming::Request { id, method, params } => self.request(session, id, &method, &params),
+            Incoming::Request { id, method, params } => self.request(session, id, method, params),
         }
     }
 
@@ -60,13 +61,27 @@ impl Service {
         self: &Arc<Self>,
         session: &Arc<Session>,
         id: Id,
-        method: &str,
-        params: &Value,
+        method: String,
+        params: Value,
     ) -> Received {
         let (exchange, event) = {
             let mut core = self.core();
+            let mut request = Request {
+                id,
+                method,
+                params,
+                client: None,
+            };
+            let is_marked = session.is_stateless;
+            if stateless::is_stateless(&request.method, &request.params, is_marked) {
+                let described = stateless::client_of(&request.params);
+                request.client = Some(described.as_ref().cloned().unwrap_or_default());
+                if let Err(error) = described {
+                    return Received::Now(refuse(&request, &error));
+                }
+            }
             let mut client = session.client.lock();
-            let (mut exchange, called) = core.begin(&mut client, id, method, params);
+            let (mut exchange, called) = core.begin(&mut client, request);
             if let Some(called) = called {
                 self.calls().record(&core.name, called);
             }
@@ -74,30 +89,25 @@ impl Service {
             (exchange, event)
         };
         let event = match event {
-            Event::Answer { id, reply, fault } => {
-                return Received::Now(deliver(&id, reply, fault));
-            }
+            Event::Answer(delivery) => return Received::Now(delivery),
             event => event,
         };
         let cancelled = session.ended.child_token();
         let mut running = session.running.lock();
         if running.len() >= MAX_RUNNING {
             let error = wire::error(SERVER_ERROR, "too many requests are under way");
-            return Received::Now(deliver(
-                &exchange.id,
-                wire::error_reply(&exchange.id, &error),
-                None,
-            ));
+            let reply = wire::error_reply(&exchange.request.id, &error);
+            return Received::Now(Delivery::Messages(vec![reply]));
         }
-        running.insert(exchange.id.clone(), cancelled.clone());
+        running.insert(exchange.request.id.clone(), cancelled.clone());
         drop(running);
-        Received::Later(Running {
+        Received::Later(Box::new(Running {
             service: Arc::clone(self),
             session: Arc::clone(session),
             exchange,
             event,
             cancelled,
-        })
+        }))
     }
 }
 
@@ -130,7 +140,10 @@ impl Running {
             () = cancelled.cancelled() => {}
             () = out.closed() => {}
         }
-        self.session.running.lock().remove(&self.exchange.id);
+        self.session
+            .running
+            .lock()
+            .remove(&self.exchange.request.id);
     }
 
     async fn play(&mut self, out: &mpsc::Sender<Outgoing>) {
@@ -150,8 +163,8 @@ impl Running {
                     None
                 }
                 Event::Ask { method, params } => Some(self.ask(out, method, &params).await),
-                Event::Answer { id, reply, fault } => {
-                    let _ = out.send(Outgoing::Last(deliver(&id, reply, fault))).await;
+                Event::Answer(delivery) => {
+                    let _ = out.send(Outgoing::Last(delivery)).await;
                     return;
                 }
             };

@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 use crate::mock::answers::Choice;
 use crate::mock::call_log::Called;
 use crate::mock::core::Core;
-use crate::mock::exchange::Exchange;
+use crate::mock::exchange::{Exchange, Request};
 use crate::mock::recorded;
 use crate::mock::resources::set_level;
 use crate::mock::state::Client;
+use crate::mock::stateless::REMOVED;
 use crate::mock::template::{Scope, tool_error};
-use crate::mock::wire::{self, INVALID_PARAMS, Id, METHOD_NOT_FOUND};
+use crate::mock::wire::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::model::Object;
 use crate::scenario_file::mock::MockResponse;
 
@@ -22,34 +23,34 @@ impl Core {
     /// Begins to answer a request.
     pub(super) fn begin(
         &mut self,
-        client: &mut Client,
-        id: Id,
-        method: &str,
-        params: &Value,
+        of_session: &mut Client,
+        mut request: Request,
     ) -> (Exchange, Option<Called>) {
-        let arguments = match params {
+        let arguments = match &request.params {
             Value::Null => Object::new(),
             Value::Object(members) => members.clone(),
             _ => {
                 let problem = "`params` is not an object";
                 let error = bad_params(problem, &Value::Null, problem);
-                return (Exchange::answered(id, Err(error)), None);
+                return (Exchange::answered(request, Err(error)), None);
             }
         };
-        if method == "tools/call" {
-            return self.call(id, params);
+        if request.method == "tools/call" {
+            return self.call(request);
         }
-        let answer = self.answer(client, method, params);
-        let prepared = self.methods.iter_mut().find(|(it, _)| it == method);
+        let client = request.client.as_mut().unwrap_or(of_session);
+        let answer = self.answer(client, &request.method, &request.params);
+        let mut prepared = self.methods.iter_mut();
+        let prepared = prepared.find(|(method, _)| *method == request.method);
         if let Some((_, answers)) = prepared {
             let mut scope = Scope::new().with("args", Value::Object(arguments.clone()));
             let choice = answers.choose(&arguments, &mut scope, &mut self.state);
             if let Choice::Response(_, response) = choice {
-                let exchange = Exchange::playing(id, response, scope, params).instead_of(answer);
+                let exchange = Exchange::playing(request, response, scope).instead_of(answer);
                 return (exchange, None);
             }
         }
-        (Exchange::answered(id, answer), None)
+        (Exchange::answered(request, answer), None)
     }
 
     /// What the server answers when nothing else is declared.
@@ -64,7 +65,15 @@ impl Core {
         let has_resources =
             !declared.resources.is_empty() || !declared.resource_templates.is_empty();
         let has_prompts = !declared.prompts.is_empty();
+        let unknown = || {
+            let message = format!("there is no method `{method}`");
+            Err(wire::error(METHOD_NOT_FOUND, &message))
+        };
+        if client.stateless && REMOVED.contains(&method) {
+            return unknown();
+        }
         match method {
+            "server/discover" if client.stateless => Ok(self.discover()),
             "initialize" => Ok(self.initialize(client, params)),
             "ping" => Ok(json!({})),
             "tools/list" => page("tools", self.tools.listed().into_iter(), size, params),
@@ -81,7 +90,7 @@ impl Core {
                     params,
                 )
             }
-            "resources/read" if has_resources => self.read(params),
+            "resources/read" if has_resources => self.read(client, params),
             "resources/subscribe" if has_resources => self.subscribe(client, params, true),
             "resources/unsubscribe" if has_resources => self.subscribe(client, params, false),
             "prompts/list" if has_prompts => {
@@ -93,10 +102,7 @@ impl Core {
             "logging/setLevel" if self.capabilities.get("logging").is_some() => {
                 set_level(client, params)
             }
-            _ => {
-                let message = format!("there is no method `{method}`");
-                Err(wire::error(METHOD_NOT_FOUND, &message))
-            }
+            _ => unknown(),
         }
     }
 }
@@ -138,20 +144,21 @@ fn offset(cursor: &Value) -> Option<usize> {
 
 impl Core {
     /// Begins a tool call.
-    pub(super) fn call(&mut self, id: Id, params: &Value) -> (Exchange, Option<Called>) {
-        let refuse = |id, message: &str, tool: &Value, details: &str| {
+    pub(super) fn call(&mut self, request: Request) -> (Exchange, Option<Called>) {
+        let refuse = |request, message: &str, tool: &Value, details: &str| {
             let error = bad_params(message, tool, details);
-            (Exchange::answered(id, Err(error)), None)
+            (Exchange::answered(request, Err(error)), None)
         };
+        let params = &request.params;
         let name = match params.get("name") {
-            Some(Value::String(name)) => name,
+            Some(Value::String(name)) => name.clone(),
             given => {
                 let details = match given {
                     None => "`name` is missing",
                     Some(_) => "`name` is not text",
                 };
                 return refuse(
-                    id,
+                    request,
                     "a tool call needs the tool's name",
                     &Value::Null,
                     details,
@@ -164,17 +171,17 @@ impl Core {
             Some(Value::Object(arguments)) => arguments.clone(),
             Some(_) => {
                 let message = format!("the arguments of tool `{name}` are no object");
-                return refuse(id, &message, &tool, "`arguments` is not an object");
+                return refuse(request, &message, &tool, "`arguments` is not an object");
             }
         };
         let validates = self.options.validate;
-        let Some(entry) = self.tools.find(name) else {
+        let Some(entry) = self.tools.find(&name) else {
             let details = "the server has no tool of this name";
-            return refuse(id, &format!("unknown tool `{name}`"), &tool, details);
+            return refuse(request, &format!("unknown tool `{name}`"), &tool, details);
         };
         if validates && let Some(details) = entry.violations(&arguments) {
             let message = format!("the arguments of tool `{name}` do not fit its input schema");
-            return refuse(id, &message, &tool, &details);
+            return refuse(request, &message, &tool, &details);
         }
         let mut scope = Scope::new()
             .with("tool", tool)
@@ -201,7 +208,7 @@ impl Core {
             }
             Choice::Exhausted => {
                 let text = format!("all responses of mock tool `{name}` that fit are used up");
-                let answer = Exchange::answered(id, Ok(tool_error(&text)));
+                let answer = Exchange::answered(request, Ok(tool_error(&text)));
                 return (answer, Some(called(None)));
             }
             Choice::Default | Choice::Unmatched => {
@@ -210,11 +217,11 @@ impl Core {
                     let count = entry.answers.len();
                     tool_error(&format!("none of the {count} responses of mock tool `{name}` fits the arguments {given}"))
                 });
-                let answer = Exchange::answered(id, Ok(error));
+                let answer = Exchange::answered(request, Ok(error));
                 return (answer, Some(called(None)));
             }
         };
-        let exchange = Exchange::playing(id, response, scope, params).of_tool(name);
+        let exchange = Exchange::playing(request, response, scope);
         (exchange, Some(called))
     }
 }

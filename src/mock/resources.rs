@@ -26,9 +26,10 @@ impl Core {
     }
 
     /// `resources/read`.
-    pub(super) fn read(&mut self, params: &Value) -> Result<Value, Value> {
+    pub(super) fn read(&mut self, client: &Client, params: &Value) -> Result<Value, Value> {
         let uri = uri(params)?;
-        let (contents, variables) = self.resource(uri).ok_or_else(|| not_found(uri))?;
+        let found = self.resource(uri);
+        let (contents, variables) = found.ok_or_else(|| not_found(client, uri))?;
         let mut scope = Scope::new()
             .with("args", json!({ "uri": uri }))
             .with("uri", Value::Object(variables));
@@ -57,7 +58,7 @@ impl Core {
             client.unsubscribe(uri);
             return Ok(json!({}));
         }
-        self.resource(uri).ok_or_else(|| not_found(uri))?;
+        self.resource(uri).ok_or_else(|| not_found(client, uri))?;
         if !client.subscribe(uri) {
             let message = "this client has too many subscriptions";
             return Err(wire::error(INVALID_PARAMS, message));
@@ -71,8 +72,13 @@ fn uri(params: &Value) -> Result<&str, Value> {
     uri.ok_or_else(|| wire::error(INVALID_PARAMS, "the request needs the resource's `uri`"))
 }
 
-fn not_found(uri: &str) -> Value {
-    let mut error = wire::error(RESOURCE_NOT_FOUND, &format!("there is no resource `{uri}`"));
+fn not_found(client: &Client, uri: &str) -> Value {
+    let code = if client.stateless {
+        INVALID_PARAMS
+    } else {
+        RESOURCE_NOT_FOUND
+    };
+    let mut error = wire::error(code, &format!("there is no resource `{uri}`"));
     error["data"] = json!({ "uri": uri });
     error
 }

@@ -13,6 +13,7 @@ use crate::mock::call_log::CallLog;
 use crate::mock::core::Core;
 use crate::mock::state::{Announcement, Client};
 use crate::mock::wire::Id;
+use crate::protocol::{self, Mirrored};
 use crate::scenario_file::mock::{HttpResponses, MockTool};
 
 /// The most sessions kept; a new one replaces the one that was not used for longest.
@@ -85,6 +86,13 @@ impl Service {
         self.core().declared.http_responses
     }
 
+    /// The arguments of a tool that headers repeat; none where there is no such tool.
+    pub(super) fn mirrored_by(&self, tool: &str) -> Vec<Mirrored> {
+        let mut core = self.core();
+        let schema = core.tools.find(tool).and_then(|it| it.tool.input_schema());
+        schema.map(protocol::mirrored).unwrap_or_default()
+    }
+
     /// A new session under an id that is not in use.
     pub(super) fn open(&self, id: &str) -> Arc<Session> {
         let session = Arc::new(Session::default());
@@ -144,6 +152,8 @@ const MAX_WAITING: usize = 1000;
 #[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) client: Mutex<Client>,
+    /// It stands for a single request, whose headers say that it is one of the revision 2026-07-28.
+    pub(super) is_stateless: bool,
     pub(super) last_use: AtomicU64,
     /// Messages that belong to no request.
     pub(super) outbox: Outbox,
@@ -166,6 +176,14 @@ pub(super) struct Outbox {
 }
 
 impl Session {
+    /// A stand-in for the session that a request of the revision 2026-07-28 does not have.
+    pub(super) fn of_one_request() -> Self {
+        Self {
+            is_stateless: true,
+            ..Self::default()
+        }
+    }
+
     /// Makes the caller the one reader of the outbox. The token is cancelled when another reader takes over, or the session
     /// ends.
     pub(super) fn take_over(&self) -> CancellationToken {

@@ -132,16 +132,30 @@ pub(super) const LOG_LEVELS: [&str; 8] = [
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
 /// What is known of one client.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Client {
+    /// What is known of it comes from one request, and holds for that request.
+    pub(super) stateless: bool,
+    /// It has opened a session, in which it gets news.
+    pub(super) initialized: bool,
     /// The capabilities it declared.
     pub(super) capabilities: Value,
-    /// The least severe log level it wants, as an index into [`LOG_LEVELS`].
+    /// The least severe log level it wants, as an index into [`LOG_LEVELS`]; their number for none.
     pub(super) log_level: usize,
     subscriptions: HashSet<String>,
 }
 
 impl Client {
+    /// What one request says of its client.
+    pub(super) fn of_one_request(capabilities: Value, log_level: usize) -> Self {
+        Self {
+            stateless: true,
+            capabilities,
+            log_level,
+            ..Self::default()
+        }
+    }
+
     /// Whether it can be asked: `sampling`, `elicitation` or `roots`.
     pub(super) fn can(&self, capability: &str) -> bool {
         self.capabilities
@@ -197,7 +211,7 @@ impl Announcement {
     /// Whether this client gets it.
     pub(super) fn concerns(&self, client: &Client) -> bool {
         match self {
-            Self::ListChanged(_) => true,
+            Self::ListChanged(_) => client.initialized,
             Self::ResourceUpdated(uri) => client.is_subscribed(uri),
         }
     }

@@ -98,6 +98,9 @@ async fn write(
                 output.write_all(message.as_bytes()).await?;
             }
         }
+        Delivery::Refused { reply, .. } => {
+            output.write_all(format!("{reply}\n").as_bytes()).await?;
+        }
         Delivery::Broken(text) => output.write_all(format!("{text}\n").as_bytes()).await?,
         Delivery::Empty => output.write_all(b"\n").await?,
         Delivery::Status { error, .. } => output.write_all(format!("{error}\n").as_bytes()).await?,

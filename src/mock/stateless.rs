@@ -1,0 +1,127 @@
+//! Requests of the revision 2026-07-28, each of which says what there is to know of its client, and their results.
+//!
+//! Protocol: <https://modelcontextprotocol.io/specification/2026-07-28/basic>
+
+use serde_json::{Value, json};
+
+use crate::mock::core::Core;
+use crate::mock::state::{Client, LOG_LEVELS};
+use crate::mock::wire::{self, INVALID_PARAMS};
+use crate::protocol::{
+    LEGACY, META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION, STATELESS,
+    UNSUPPORTED_VERSION,
+};
+
+/// Methods that earlier revisions have and this one has not.
+pub(super) const REMOVED: [&str; 5] = [
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+];
+
+/// Methods that only this revision has.
+const ADDED: [&str; 1] = ["server/discover"];
+
+/// Methods whose results say for how long they hold.
+const CACHED: [&str; 6] = [
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];
+
+/// The revision that a request says it is written in.
+pub(super) fn version(params: &Value) -> Option<&Value> {
+    params.get("_meta")?.get(META_VERSION)
+}
+
+/// Whether a request is one of this revision. `is_marked` where its headers say so.
+pub(super) fn is_stateless(method: &str, params: &Value, is_marked: bool) -> bool {
+    let envelope = params.get("_meta");
+    envelope.is_some_and(|it| it.get(META_VERSION).or(it.get(META_CAPABILITIES)).is_some())
+        || ADDED.contains(&method)
+        || is_marked && method != "initialize"
+}
+
+/// The client of a stateless request, by what the request says.
+///
+/// # Errors
+///
+/// The error to reply with.
+pub(super) fn client_of(params: &Value) -> Result<Client, Value> {
+    let invalid = |what: String| Err(wire::error(INVALID_PARAMS, &what));
+    let Some(Value::String(version)) = version(params) else {
+        return invalid(format!("`_meta` needs the text `{META_VERSION}`"));
+    };
+    if version != STATELESS {
+        return Err(unsupported(version));
+    }
+    let member = |key| params.pointer("/_meta").and_then(|it| it.get(key));
+    let Some(capabilities @ Value::Object(_)) = member(META_CAPABILITIES) else {
+        return invalid(format!("`_meta` needs the object `{META_CAPABILITIES}`"));
+    };
+    let log_level = match member(META_LOG_LEVEL) {
+        None => LOG_LEVELS.len(),
+        Some(level) => match LOG_LEVELS.iter().position(|it| level == it) {
+            Some(severity) => severity,
+            None => {
+                return invalid(format!(
+                    "`{META_LOG_LEVEL}` is none of {}",
+                    LOG_LEVELS.join(", ")
+                ));
+            }
+        },
+    };
+    Ok(Client::of_one_request(capabilities.clone(), log_level))
+}
+
+impl Core {
+    /// The answer to `server/discover`.
+    pub(super) fn discover(&self) -> Value {
+        let mut result = json!({
+            "supportedVersions": versions(),
+            "capabilities": self.capabilities,
+        });
+        if let Some(instructions) = &self.declared.instructions {
+            result["instructions"] = json!(instructions);
+        }
+        result
+    }
+
+    /// A result as this revision wants it: it says that it is complete, who gives it, and for how long it holds.
+    pub(super) fn marked_complete(&self, method: &str, result: Value) -> Value {
+        let Value::Object(mut members) = result else {
+            return result;
+        };
+        let mut add = |key: &str, value| {
+            members.entry(key).or_insert(value);
+        };
+        add("resultType", json!("complete"));
+        if CACHED.contains(&method) {
+            add("ttlMs", json!(0));
+            add("cacheScope", json!("private"));
+        }
+        add("_meta", json!({}));
+        if let Some(Value::Object(meta)) = members.get_mut("_meta") {
+            meta.entry(META_SERVER).or_insert_with(|| self.info());
+        }
+        Value::Object(members)
+    }
+}
+
+/// The revisions that a mock speaks, the latest first.
+fn versions() -> Vec<&'static str> {
+    let legacy = LEGACY.into_iter().rev();
+    [STATELESS].into_iter().chain(legacy).collect()
+}
+
+/// The error for a revision that no mock speaks.
+fn unsupported(requested: &str) -> Value {
+    let mut error = wire::error(UNSUPPORTED_VERSION, "Unsupported protocol version");
+    error["data"] = json!({ "supported": versions(), "requested": requested });
+    error
+}
