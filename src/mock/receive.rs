@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mock::exchange::{Delivery, Event, Exchange, Request, refuse};
 use crate::mock::service::{Service, Session};
-use crate::mock::stateless;
 use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 
 /// The most requests of one client that are being answered at once.
@@ -73,8 +72,8 @@ impl Service {
                 client: None,
             };
             let is_marked = session.is_stateless;
-            if stateless::is_stateless(&request.method, &request.params, is_marked) {
-                let described = stateless::client_of(&request.params);
+            if core.is_stateless(&request.method, &request.params, is_marked) {
+                let described = core.client_of(&request.method, &request.params);
                 request.client = Some(described.as_ref().cloned().unwrap_or_default());
                 if let Err(error) = described {
                     return Received::Now(refuse(&request, &error));

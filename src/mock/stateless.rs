@@ -8,7 +8,7 @@ use crate::mock::core::Core;
 use crate::mock::state::{Client, LOG_LEVELS};
 use crate::mock::wire::{self, INVALID_PARAMS};
 use crate::protocol::{
-    LEGACY, META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION, STATELESS,
+    Era, LEGACY, META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION, STATELESS,
     UNSUPPORTED_VERSION,
 };
 
@@ -39,51 +39,82 @@ pub(super) fn version(params: &Value) -> Option<&Value> {
     params.get("_meta")?.get(META_VERSION)
 }
 
-/// Whether a request is one of this revision. `is_marked` where its headers say so.
-pub(super) fn is_stateless(method: &str, params: &Value, is_marked: bool) -> bool {
-    let envelope = params.get("_meta");
-    envelope.is_some_and(|it| it.get(META_VERSION).or(it.get(META_CAPABILITIES)).is_some())
-        || ADDED.contains(&method)
-        || is_marked && method != "initialize"
-}
-
-/// The client of a stateless request, by what the request says.
-///
-/// # Errors
-///
-/// The error to reply with.
-pub(super) fn client_of(params: &Value) -> Result<Client, Value> {
-    let invalid = |what: String| Err(wire::error(INVALID_PARAMS, &what));
-    let Some(Value::String(version)) = version(params) else {
-        return invalid(format!("`_meta` needs the text `{META_VERSION}`"));
-    };
-    if version != STATELESS {
-        return Err(unsupported(version));
-    }
-    let member = |key| params.pointer("/_meta").and_then(|it| it.get(key));
-    let Some(capabilities @ Value::Object(_)) = member(META_CAPABILITIES) else {
-        return invalid(format!("`_meta` needs the object `{META_CAPABILITIES}`"));
-    };
-    let log_level = match member(META_LOG_LEVEL) {
-        None => LOG_LEVELS.len(),
-        Some(level) => match LOG_LEVELS.iter().position(|it| level == it) {
-            Some(severity) => severity,
-            None => {
-                return invalid(format!(
-                    "`{META_LOG_LEVEL}` is none of {}",
-                    LOG_LEVELS.join(", ")
-                ));
-            }
-        },
-    };
-    Ok(Client::of_one_request(capabilities.clone(), log_level))
-}
-
 impl Core {
+    /// Whether it speaks the revisions of an era.
+    pub(super) fn speaks(&self, era: Era) -> bool {
+        self.declared.supports.contains(&era)
+    }
+
+    /// The revisions that it speaks, the latest first.
+    pub(super) fn versions(&self) -> Vec<&'static str> {
+        let all = [STATELESS].into_iter().chain(LEGACY.into_iter().rev());
+        let era = |it: &str| match it {
+            STATELESS => Era::Stateless,
+            _ => Era::Legacy,
+        };
+        all.filter(|it| self.speaks(era(it))).collect()
+    }
+
+    /// The error for a revision that it does not speak.
+    fn unsupported(&self, requested: &Value) -> Value {
+        let mut error = wire::error(UNSUPPORTED_VERSION, "Unsupported protocol version");
+        error["data"] = json!({ "supported": self.versions(), "requested": requested });
+        error
+    }
+
+    /// Whether a request is answered by this revision. `is_marked` where its headers say that it is one of it.
+    pub(super) fn is_stateless(&self, method: &str, params: &Value, is_marked: bool) -> bool {
+        let describes_itself = params
+            .get("_meta")
+            .is_some_and(|it| it.get(META_VERSION).or(it.get(META_CAPABILITIES)).is_some());
+        self.speaks(Era::Stateless)
+            && (describes_itself
+                || ADDED.contains(&method)
+                || is_marked && method != "initialize"
+                || !self.speaks(Era::Legacy))
+    }
+
+    /// The client of a stateless request, by what the request says.
+    ///
+    /// # Errors
+    ///
+    /// The error to reply with.
+    pub(super) fn client_of(&self, method: &str, params: &Value) -> Result<Client, Value> {
+        let invalid = |what: String| Err(wire::error(INVALID_PARAMS, &what));
+        let version = match version(params) {
+            // Who opens a session knows nothing newer, and may show people which revisions are spoken here.
+            None if method == "initialize" => params.get("protocolVersion"),
+            version => version.filter(|it| it.is_string()),
+        };
+        let Some(version) = version else {
+            return invalid(format!("`_meta` needs the text `{META_VERSION}`"));
+        };
+        if version != STATELESS {
+            return Err(self.unsupported(version));
+        }
+        let member = |key| params.pointer("/_meta").and_then(|it| it.get(key));
+        let Some(capabilities @ Value::Object(_)) = member(META_CAPABILITIES) else {
+            return invalid(format!("`_meta` needs the object `{META_CAPABILITIES}`"));
+        };
+        let log_level = match member(META_LOG_LEVEL) {
+            None => LOG_LEVELS.len(),
+            Some(level) => match LOG_LEVELS.iter().position(|it| level == it) {
+                Some(severity) => severity,
+                None => {
+                    return invalid(format!(
+                        "`{META_LOG_LEVEL}` is none of {}",
+                        LOG_LEVELS.join(", ")
+                    ));
+                }
+            },
+        };
+        Ok(Client::of_one_request(capabilities.clone(), log_level))
+    }
+
     /// The answer to `server/discover`.
     pub(super) fn discover(&self) -> Value {
         let mut result = json!({
-            "supportedVersions": versions(),
+            "supportedVersions": self.versions(),
             "capabilities": self.capabilities,
         });
         if let Some(instructions) = &self.declared.instructions {
@@ -111,17 +142,4 @@ impl Core {
         }
         Value::Object(members)
     }
-}
-
-/// The revisions that a mock speaks, the latest first.
-fn versions() -> Vec<&'static str> {
-    let legacy = LEGACY.into_iter().rev();
-    [STATELESS].into_iter().chain(legacy).collect()
-}
-
-/// The error for a revision that no mock speaks.
-fn unsupported(requested: &str) -> Value {
-    let mut error = wire::error(UNSUPPORTED_VERSION, "Unsupported protocol version");
-    error["data"] = json!({ "supported": versions(), "requested": requested });
-    error
 }

@@ -11,6 +11,7 @@ use super::resources::{PromptSection, ResourceSection, TemplateSection};
 use super::responses::{MockResponse, ResponseSection};
 use crate::model::Object;
 use crate::model::placeholder::Alike;
+use crate::protocol::Era;
 use crate::scenario_file::decode::{
     At, Count, NO_HINT, Named, Plain, Served, Word, choice, section,
 };
@@ -26,7 +27,7 @@ const MAX_TOOLS: usize = 1000;
 
 section! {
     /// A mock server: what it offers and how it answers.
-    MockSection => DeclaredServer(Default) {
+    MockSection => DeclaredServer, with default {
         /// The name the server gives itself; its name in the scenario unless given.
         name: Option<Word> as Option<String>,
         /// The name people are shown.
@@ -53,8 +54,18 @@ section! {
         page_size: Option<Count> as Option<usize>,
         /// Whether the server says that its lists may change.
         list_changed: Option<bool> as Option<bool>,
+        /// The eras of MCP it speaks; both unless given. `legacy` are the revisions up to 2025-11-25, which begin with a handshake.
+        supports: Option<At<Vec<EraWord>>> as Vec<Era> = vec![Era::Legacy, Era::Stateless],
         /// How answers to HTTP requests are sent.
         http_responses: Option<HttpResponsesWord> as HttpResponses = HttpResponses::Auto,
+    }
+}
+
+choice! {
+    /// An era of MCP.
+    EraWord for Era {
+        "legacy" => Era::Legacy,
+        "2026-07-28" => Era::Stateless,
     }
 }
 
@@ -126,6 +137,9 @@ impl MockSection {
     /// Says so when something is declared twice, or in a place where it means nothing.
     pub(in crate::scenario_file) fn check(&self, findings: &mut Findings) {
         self.check_tools(findings);
+        if let Some(supports) = self.supports.as_ref().filter(|it| it.value.is_empty()) {
+            findings.error(supports.at, "a server speaks at least one era", NO_HINT);
+        }
         let resources = self.resources.iter().flatten().map(|it| &it.uri);
         let templates = self
             .resource_templates

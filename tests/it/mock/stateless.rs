@@ -386,3 +386,68 @@ async fn what_comes_before_an_answer_is_in_the_stream_of_its_request() {
     let answered = raw(&served.url, &spaced);
     assert!(answered.starts_with("HTTP/1.1 200 OK"), "{answered}");
 }
+
+#[tokio::test]
+async fn a_server_may_speak_the_older_revisions_alone() {
+    let (_project, served) = Served::of(&format!("supports: [legacy]\n{DECLARED}"), &[]);
+    let reply = |response: reqwest::Response| async {
+        let status = response.status().as_u16();
+        (status, response.json::<Value>().await.unwrap())
+    };
+    // What a client finds out by asking: an unknown method here, an unknown version there, and nothing about the revision it wants.
+    let discovering = served.stateless("server/discover", json!({}));
+    let (status, unknown) = reply(discovering.send().await.unwrap()).await;
+    assert_eq!((status, &unknown["error"]["code"]), (200, &json!(-32601)));
+    let listing = served.stateless("tools/list", json!({}));
+    let (status, refused) = reply(listing.send().await.unwrap()).await;
+    assert_eq!((status, &refused["error"]["code"]), (400, &json!(-32600)));
+    let (_project, mut piped) = Piped::of(&format!("supports: [legacy]\n{DECLARED}"));
+    assert_eq!(
+        ask(&mut piped, "server/discover", json!({}))["error"]["code"],
+        -32601
+    );
+    let listed = ask(&mut piped, "tools/list", json!({}));
+    assert!(listed["result"].get("resultType").is_none());
+    let missing = ask(
+        &mut piped,
+        "resources/read",
+        json!({ "uri": "note://nope" }),
+    );
+    assert_eq!(missing["error"]["code"], -32002);
+}
+
+#[tokio::test]
+async fn a_server_may_speak_the_new_revision_alone() {
+    let declared = format!("supports: [2026-07-28]\n{DECLARED}");
+    let (_project, mut piped) = Piped::of(&declared);
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {} });
+    let refused = piped.ask("initialize", &hello)["error"].clone();
+    assert_eq!(refused["code"], -32022);
+    let expected = json!({ "supported": ["2026-07-28"], "requested": "2025-11-25" });
+    assert_eq!(refused["data"], expected);
+    assert_eq!(piped.ask("tools/list", &json!({}))["error"]["code"], -32602);
+    let listed = ask(&mut piped, "tools/list", json!({}));
+    assert_eq!(listed["result"]["resultType"], "complete");
+    let (_project, served) = Served::of(&declared, &[]);
+    let opening = served.post(request(1, "initialize", &hello)).await;
+    assert_eq!(opening.status(), StatusCode::BAD_REQUEST);
+    assert!(!opening.headers().contains_key("mcp-session-id"));
+    let refused: Value = opening.json().await.unwrap();
+    assert_eq!(refused["error"]["data"], expected);
+    for method in [reqwest::Method::GET, reqwest::Method::DELETE] {
+        let asking = served.client.request(method, &served.url);
+        let response = asking
+            .header("accept", "text/event-stream")
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(response.headers()["allow"], "POST");
+    }
+    let discovering = served.stateless("server/discover", json!({}));
+    let discovered: Value = discovering.send().await.unwrap().json().await.unwrap();
+    assert_eq!(
+        discovered["result"]["supportedVersions"],
+        json!(["2026-07-28"])
+    );
+}
