@@ -44,7 +44,12 @@ pub const UNSUPPORTED_VERSION: i64 = -32022;
 /// The HTTP status of a request that is refused with this code.
 pub fn status(code: i64) -> u16 {
     const METHOD_NOT_FOUND: i64 = -32601;
-    if code == METHOD_NOT_FOUND { 404 } else { 400 }
+    const INTERNAL_ERROR: i64 = -32603;
+    match code {
+        METHOD_NOT_FOUND => 404,
+        INTERNAL_ERROR => 500,
+        _ => 400,
+    }
 }
 
 /// Header that repeats [`META_VERSION`].
@@ -98,7 +103,7 @@ pub fn mirrored(input_schema: &Value) -> Vec<Mirrored> {
 const ENCODED_START: &str = "=?base64?";
 const ENCODED_END: &str = "?=";
 
-/// A text as the value of a header: in Base64 where it could not stand there as it is.
+/// A text as the value of a header: in Base64 where a header cannot hold it.
 pub fn encode_header(text: &str) -> Cow<'_, str> {
     let is_plain = text.bytes().all(is_printable)
         && text.trim_matches([' ', '\t']) == text

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::mock::answers::{Answers, Tools};
+use crate::mock::playing::Rounds;
 use crate::mock::state::{Client, State};
 use crate::mock::uri_pattern::UriPattern;
 use crate::protocol::LEGACY;
@@ -35,6 +36,7 @@ pub(super) struct Core {
     pub(super) redactor: Arc<Redactor>,
     pub(super) tools: Tools,
     pub(super) state: State,
+    pub(super) rounds: Rounds,
     /// One for each resource template.
     pub(super) uri_patterns: Vec<UriPattern>,
     /// Prepared responses by method.
@@ -66,6 +68,7 @@ impl Core {
             redactor: Arc::default(),
             tools: Tools::new(&declared.tools)?,
             state: State::new(declared.state.clone()),
+            rounds: Rounds::default(),
             uri_patterns: templates
                 .map(|it| UriPattern::new(&it.uri_template))
                 .collect::<Result<_, _>>()?,
@@ -111,6 +114,7 @@ impl Core {
             answers.reset();
         }
         self.state = State::new(self.declared.state.clone());
+        self.rounds = Rounds::default();
         changed
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::mock::core::Core;
+use crate::mock::playing::{Playing, Request};
 use crate::mock::state::{Announcement, Client};
 use crate::mock::template::{self, Reply, Scope, tool_error};
 use crate::mock::wire::{self, Id, SERVER_ERROR};
@@ -16,17 +17,9 @@ use crate::scenario_file::mock::{Fault, MockReply, MockResponse, Step};
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) request: Request,
-    work: Work,
-}
-
-/// What a client wants to know.
-#[derive(Debug)]
-pub(super) struct Request {
-    pub(super) id: Id,
-    pub(super) method: String,
-    pub(super) params: Value,
     /// The client as a stateless request describes it; otherwise, the session knows it.
     pub(super) client: Option<Client>,
+    work: Work,
 }
 
 #[derive(Debug)]
@@ -35,19 +28,6 @@ enum Work {
     Answered(Result<Value, Value>),
     /// A prepared response is being played.
     Playing(Box<Playing>),
-}
-
-/// A prepared response on its way.
-#[derive(Debug)]
-struct Playing {
-    response: Arc<MockResponse>,
-    scope: Scope,
-    /// What the server would answer without the response; `None` for tools, which have no such answer.
-    instead_of: Option<Result<Value, Value>>,
-    waited: bool,
-    next_step: usize,
-    /// The root under which the client's answer will be found.
-    asked: Option<&'static str>,
 }
 
 /// What happens next.
@@ -71,31 +51,17 @@ impl Exchange {
     pub(super) fn answered(request: Request, answer: Result<Value, Value>) -> Self {
         Self {
             request,
+            client: None,
             work: Work::Answered(answer),
         }
     }
 
-    pub(super) fn playing(request: Request, response: Arc<MockResponse>, scope: Scope) -> Self {
-        let playing = Playing {
-            response,
-            scope,
-            instead_of: None,
-            waited: false,
-            next_step: 0,
-            asked: None,
-        };
+    pub(super) fn playing(request: Request, playing: Box<Playing>) -> Self {
         Self {
             request,
-            work: Work::Playing(Box::new(playing)),
+            client: None,
+            work: Work::Playing(playing),
         }
-    }
-
-    /// The response comes in place of this answer, which goes out where it declares none of its own.
-    pub(super) fn instead_of(mut self, answer: Result<Value, Value>) -> Self {
-        if let Work::Playing(playing) = &mut self.work {
-            playing.instead_of = Some(answer);
-        }
-        self
     }
 }
 
@@ -107,8 +73,12 @@ impl Core {
         exchange: &mut Exchange,
         answer: Option<Result<Value, Value>>,
     ) -> Event {
-        let Exchange { request, work } = exchange;
-        let client = request.client.as_ref().unwrap_or(of_session);
+        let Exchange {
+            request,
+            client,
+            work,
+        } = exchange;
+        let client = client.as_ref().unwrap_or(of_session);
         let playing = match work {
             Work::Answered(answer) => {
                 return Event::Answer(match answer {
@@ -118,19 +88,6 @@ impl Core {
             }
             Work::Playing(playing) => playing,
         };
-        if let Some(root) = playing.asked.take() {
-            match answer.unwrap_or_else(|| Err(json!({ "message": "no answer" }))) {
-                Ok(answer) => playing.scope.insert(root, answer),
-                Err(error) => {
-                    let message = error
-                        .get("message")
-                        .and_then(Value::as_str)
-                        .unwrap_or_default();
-                    let message = format!("the client refused {root}: {message}");
-                    return self.tool_failed(request, &message);
-                }
-            }
-        }
         if !playing.waited {
             playing.waited = true;
             if let Some(delay) = playing.response.delay {
@@ -138,62 +95,63 @@ impl Core {
             }
         }
         let response = Arc::clone(&playing.response);
-        while let Some(step) = response.steps.get(playing.next_step) {
+        let mut answer = answer;
+        loop {
+            let asking = if request.stateless {
+                self.next_round(request, playing)
+            } else {
+                self.next_question(request, playing, answer.take())
+            };
+            if let Some(event) = asking {
+                return event;
+            }
+            let Some(step) = response.steps.get(playing.next_step) else {
+                break;
+            };
             playing.next_step += 1;
-            match self.step(client, request, playing, step) {
-                Ok(None) => {}
-                Ok(Some(event)) => return event,
-                Err(message) => return self.tool_failed(request, &message),
+            if let Some(event) = self.step(client, request, playing, step) {
+                return event;
             }
         }
         self.conclude(request, playing, &response)
     }
 
-    /// One step: the event it leads to, if any; an error ends the call.
+    /// One step: the event it leads to, if any.
     fn step(
         &mut self,
         client: &Client,
         request: &Request,
         playing: &mut Playing,
         step: &Step,
-    ) -> Result<Option<Event>, String> {
-        let Playing { scope, asked, .. } = playing;
+    ) -> Option<Event> {
+        let scope = &mut playing.scope;
         let state = &mut self.state;
-        let mut ask = |method, root, capability: &str, params| {
-            if client.stateless || !client.can(capability) {
-                return Err(format!("the client does not support {capability}"));
-            }
-            *asked = Some(root);
-            Ok(Some(Event::Ask { method, params }))
-        };
         match step {
-            Step::Wait(wait) => Ok(Some(Event::Wait(*wait))),
+            Step::Wait(wait) => Some(Event::Wait(*wait)),
             Step::Log {
                 level,
                 logger,
                 data,
             } => {
                 if !client.wants_log(level) {
-                    return Ok(None);
+                    return None;
                 }
                 let mut params = json!({ "level": level });
                 if let Some(logger) = logger {
                     params["logger"] = json!(logger);
                 }
                 params["data"] = scope.fill(data, state);
-                Ok(Some(Event::Message(wire::notification(
+                Some(Event::Message(wire::notification(
                     "notifications/message",
                     &params,
-                ))))
+                )))
             }
             Step::Progress {
                 progress,
                 total,
                 message,
             } => {
-                let Some(token) = request.params.pointer("/_meta/progressToken") else {
-                    return Ok(None);
-                };
+                let token = request.params.pointer("/_meta/progressToken")?;
                 let mut params =
                     json!({ "progressToken": token, "progress": scope.fill(progress, state) });
                 if let Some(total) = total {
@@ -202,37 +160,23 @@ impl Core {
                 if let Some(message) = message {
                     params["message"] = json!(scope.text(message, state));
                 }
-                Ok(Some(Event::Message(wire::notification(
+                Some(Event::Message(wire::notification(
                     "notifications/progress",
                     &params,
-                ))))
+                )))
             }
-            Step::Sample { params } => ask(
-                "sampling/createMessage",
-                "sampling",
-                "sampling",
-                scope.fill(params, state),
-            ),
-            Step::Elicit { params } => ask(
-                "elicitation/create",
-                "elicitation",
-                "elicitation",
-                scope.fill(params, state),
-            ),
-            Step::ListRoots => ask("roots/list", "roots", "roots", Value::Null),
-            Step::Notify { method, params } => Ok(Some(Event::Message(wire::notification(
+            Step::Notify { method, params } => Some(Event::Message(wire::notification(
                 method,
                 &scope.fill(params, state),
-            )))),
+            ))),
             Step::UpdateResource { uri } => {
                 let uri = scope.text(uri, state);
-                Ok(Some(Event::Announce(Announcement::ResourceUpdated(uri))))
+                Some(Event::Announce(Announcement::ResourceUpdated(uri)))
             }
-            Step::ListChanged { list } => {
-                Ok(Some(Event::Announce(Announcement::ListChanged(list))))
-            }
-            Step::ShowTools(names) => Ok(self.hide(names, false)),
-            Step::HideTools(names) => Ok(self.hide(names, true)),
+            Step::ListChanged { list } => Some(Event::Announce(Announcement::ListChanged(list))),
+            Step::ShowTools(names) => self.hide(names, false),
+            Step::Ask(questions) => self.ask(client, request, playing, questions),
+            Step::HideTools(names) => self.hide(names, true),
         }
     }
 
@@ -270,57 +214,60 @@ impl Core {
             state.unset(&path);
         }
         let id = &request.id;
-        let odd = response.fault.as_ref().and_then(odd_result);
-        let reply = match (&response.reply, playing.instead_of.take()) {
-            _ if let Some(result) = odd => self.finished(request, result),
-            (MockReply::Default, Some(Ok(result))) => self.finished(request, result),
-            (MockReply::Default, Some(Err(error))) => wire::error_reply(id, &error),
-            (reply, _) => match template::reply(id, reply, scope, state) {
-                Reply::Result(result) => self.finished(request, result),
-                Reply::Whole(reply) => reply,
-            },
-        };
         let fault = response.fault.clone().filter(|it| *it != Fault::Vanish);
+        let is_default = response.reply == MockReply::Default;
+        let own = match playing.instead_of.take() {
+            None if is_default && request.tool().is_none() => {
+                let scope = std::mem::replace(&mut playing.scope, Scope::new());
+                Some(self.text(request, scope))
+            }
+            own => own,
+        };
+        let odd = fault.as_ref().and_then(odd_result);
+        let reply = match (&response.reply, own) {
+            _ if let Some(result) = odd => Reply::Result(result),
+            (MockReply::Default, Some(Ok(result))) => Reply::Result(result),
+            (MockReply::Default, Some(Err(error))) => Reply::Whole(wire::error_reply(id, &error)),
+            (reply, _) => template::reply(id, reply, &mut playing.scope, &mut self.state),
+        };
+        let reply = match reply {
+            Reply::Whole(reply) => reply,
+            Reply::Result(result) => {
+                let result = self.finished(request, result);
+                wire::result_reply(id, &result)
+            }
+        };
         Event::Answer(deliver(id, reply, fault))
     }
 
-    /// A reply with a result.
-    fn finished(&self, request: &Request, result: Value) -> String {
-        let result = match request.client {
-            None => result,
-            Some(_) => self.marked_complete(&request.method, result),
-        };
-        wire::result_reply(&request.id, &result)
+    /// A result as the revision of its request wants it.
+    fn finished(&self, request: &Request, result: Value) -> Value {
+        if request.stateless {
+            self.marked_complete(&request.method, result)
+        } else {
+            result
+        }
     }
 
-    fn result(&self, request: &Request, result: Value) -> Delivery {
-        Delivery::Messages(vec![self.finished(request, result)])
+    pub(super) fn result(&self, request: &Request, result: Value) -> Delivery {
+        let result = self.finished(request, result);
+        Delivery::Messages(vec![wire::result_reply(&request.id, &result)])
     }
 
     /// A tool error that the mock itself answers.
-    fn tool_failed(&self, request: &Request, message: &str) -> Event {
+    pub(super) fn tool_failed(&self, request: &Request, message: &str) -> Event {
         Event::Answer(self.result(request, tool_error(message)))
-    }
-}
-
-impl Request {
-    /// The tool that is called, if one is.
-    fn tool(&self) -> Option<&str> {
-        let is_call = self.method == "tools/call";
-        self.params.get("name").filter(|_| is_call)?.as_str()
     }
 }
 
 /// An error of the mock itself. What it stands for in HTTP counts where there is no session.
 pub(super) fn refuse(request: &Request, error: &Value) -> Delivery {
     let reply = wire::error_reply(&request.id, error);
-    match request.client {
-        None => Delivery::Messages(vec![reply]),
-        Some(_) => Delivery::Refused {
-            status: protocol::status(error["code"].as_i64().unwrap_or_default()),
-            reply,
-        },
+    if request.stateless {
+        let status = protocol::status(error["code"].as_i64().unwrap_or_default());
+        return Delivery::Refused { status, reply };
     }
+    Delivery::Messages(vec![reply])
 }
 
 /// A reply on its way out.

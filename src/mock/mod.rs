@@ -9,6 +9,8 @@
 //! | `stateless` | what requests of the revision 2026-07-28 say of themselves, and what their results say |
 //! | `requests` | pure: a declaration, a state and a request make an exchange |
 //! | `exchange` | one request as a series of events, and what goes wrong with its reply |
+//! | `playing` | a prepared response on its way, and requests whose clients are asked something first |
+//! | `asking` | what a client is asked on the way |
 //! | `answers` | which response answers a call |
 //! | `recorded` | a server made from a recorded trajectory |
 //! | `resources` | the rest of what a server offers |
@@ -22,11 +24,13 @@
 //! | `llm` | a stand-in for the API of a model |
 
 mod answers;
+mod asking;
 mod call_log;
 mod core;
 mod exchange;
 mod http;
 mod llm;
+mod playing;
 mod receive;
 mod recorded;
 mod requests;

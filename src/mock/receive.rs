@@ -8,7 +8,8 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::mock::exchange::{Delivery, Event, Exchange, Request, refuse};
+use crate::mock::exchange::{Delivery, Event, Exchange, refuse};
+use crate::mock::playing::Request;
 use crate::mock::service::{Service, Session};
 use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 
@@ -69,18 +70,21 @@ impl Service {
                 id,
                 method,
                 params,
-                client: None,
+                stateless: false,
             };
+            let mut described = None;
             let is_marked = session.is_stateless;
             if core.is_stateless(&request.method, &request.params, is_marked) {
-                let described = core.client_of(&request.method, &request.params);
-                request.client = Some(described.as_ref().cloned().unwrap_or_default());
-                if let Err(error) = described {
-                    return Received::Now(refuse(&request, &error));
+                request.stateless = true;
+                match core.client_of(&request.method, &request.params) {
+                    Ok(client) => described = Some(client),
+                    Err(error) => return Received::Now(refuse(&request, &error)),
                 }
             }
             let mut client = session.client.lock();
-            let (mut exchange, called) = core.begin(&mut client, request);
+            let asking = described.as_mut().unwrap_or(&mut client);
+            let (mut exchange, called) = core.begin(asking, request);
+            exchange.client = described;
             if let Some(called) = called {
                 self.calls().record(&core.name, called);
             }

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::mock::answers::Choice;
+use crate::mock::asking::IN_ROUNDS;
 use crate::mock::call_log::Called;
 use crate::mock::core::Core;
-use crate::mock::exchange::{Exchange, Request};
+use crate::mock::exchange::Exchange;
+use crate::mock::playing::{Playing, Request};
 use crate::mock::recorded;
 use crate::mock::resources::set_level;
 use crate::mock::state::Client;
@@ -23,8 +25,8 @@ impl Core {
     /// Begins to answer a request.
     pub(super) fn begin(
         &mut self,
-        of_session: &mut Client,
-        mut request: Request,
+        client: &mut Client,
+        request: Request,
     ) -> (Exchange, Option<Called>) {
         let arguments = match &request.params {
             Value::Null => Object::new(),
@@ -35,45 +37,48 @@ impl Core {
                 return (Exchange::answered(request, Err(error)), None);
             }
         };
+        match self.rounds.take(&request) {
+            Ok(None) => {}
+            Ok(Some(playing)) => return (Exchange::playing(request, playing), None),
+            Err(problem) => {
+                let error = wire::error(INVALID_PARAMS, &problem);
+                return (Exchange::answered(request, Err(error)), None);
+            }
+        }
         if request.method == "tools/call" {
             return self.call(request);
         }
-        let client = request.client.as_mut().unwrap_or(of_session);
-        let answer = self.answer(client, &request.method, &request.params);
-        let mut prepared = self.methods.iter_mut();
-        let prepared = prepared.find(|(method, _)| *method == request.method);
-        if let Some((_, answers)) = prepared {
+        // Where the client may be asked first, the answer comes later.
+        let asks_first = IN_ROUNDS.contains(&request.method.as_str());
+        let now = (!asks_first).then(|| self.answer(client, &request));
+        let prepared = self.methods.iter_mut();
+        let mut prepared = prepared.filter(|(method, _)| *method == request.method);
+        if let Some((_, answers)) = prepared.next() {
             let mut scope = Scope::new().with("args", Value::Object(arguments.clone()));
             let choice = answers.choose(&arguments, &mut scope, &mut self.state);
             if let Choice::Response(_, response) = choice {
-                let exchange = Exchange::playing(request, response, scope).instead_of(answer);
-                return (exchange, None);
+                let mut playing = Playing::new(&request, response, scope);
+                playing.instead_of = now;
+                return (Exchange::playing(request, Box::new(playing)), None);
             }
         }
+        let answer = now.unwrap_or_else(|| self.answer(client, &request));
         (Exchange::answered(request, answer), None)
     }
 
     /// What the server answers when nothing else is declared.
-    fn answer(
-        &mut self,
-        client: &mut Client,
-        method: &str,
-        params: &Value,
-    ) -> Result<Value, Value> {
+    fn answer(&mut self, client: &mut Client, request: &Request) -> Result<Value, Value> {
+        let Request { method, params, .. } = request;
+        let method = method.as_str();
         let declared = &self.declared;
         let size = declared.page_size;
-        let has_resources =
-            !declared.resources.is_empty() || !declared.resource_templates.is_empty();
+        let has_resources = self.has_resources();
         let has_prompts = !declared.prompts.is_empty();
-        let unknown = || {
-            let message = format!("there is no method `{method}`");
-            Err(wire::error(METHOD_NOT_FOUND, &message))
-        };
-        if client.stateless && REMOVED.contains(&method) {
-            return unknown();
+        if request.stateless && REMOVED.contains(&method) {
+            return Err(unknown(method));
         }
         match method {
-            "server/discover" if client.stateless => Ok(self.discover()),
+            "server/discover" if request.stateless => Ok(self.discover()),
             "initialize" => Ok(self.initialize(client, params)),
             "ping" => Ok(json!({})),
             "tools/list" => page("tools", self.tools.listed().into_iter(), size, params),
@@ -90,21 +95,39 @@ impl Core {
                     params,
                 )
             }
-            "resources/read" if has_resources => self.read(client, params),
-            "resources/subscribe" if has_resources => self.subscribe(client, params, true),
-            "resources/unsubscribe" if has_resources => self.subscribe(client, params, false),
+            "resources/read" | "prompts/get" => self.text(request, Scope::new()),
+            "resources/subscribe" if has_resources => self.subscribe(client, request, true),
+            "resources/unsubscribe" if has_resources => self.subscribe(client, request, false),
             "prompts/list" if has_prompts => {
                 let prompts = declared.prompts.iter().map(|it| it.served.clone());
                 page("prompts", prompts, size, params)
             }
-            "prompts/get" if has_prompts => self.prompt(params),
             "completion/complete" if has_resources || has_prompts => self.complete(params),
             "logging/setLevel" if self.capabilities.get("logging").is_some() => {
                 set_level(client, params)
             }
-            _ => unknown(),
+            _ => Err(unknown(method)),
         }
     }
+
+    /// What a resource or prompt says; `scope` knows what the client was asked before.
+    pub(super) fn text(&mut self, request: &Request, scope: Scope) -> Result<Value, Value> {
+        match request.method.as_str() {
+            "resources/read" if self.has_resources() => self.read(request, scope),
+            "prompts/get" if !self.declared.prompts.is_empty() => {
+                self.prompt(&request.params, scope)
+            }
+            method => Err(unknown(method)),
+        }
+    }
+
+    fn has_resources(&self) -> bool {
+        !self.declared.resources.is_empty() || !self.declared.resource_templates.is_empty()
+    }
+}
+
+fn unknown(method: &str) -> Value {
+    wire::error(METHOD_NOT_FOUND, &format!("there is no method `{method}`"))
 }
 
 /// One page of a list under its key, as the client's cursor asks for it.
@@ -221,7 +244,8 @@ impl Core {
                 return (answer, Some(called(None)));
             }
         };
-        let exchange = Exchange::playing(request, response, scope);
+        let playing = Playing::new(&request, response, scope);
+        let exchange = Exchange::playing(request, Box::new(playing));
         (exchange, Some(called))
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::mock::core::Core;
+use crate::mock::playing::Request;
 use crate::mock::state::{Client, LOG_LEVELS};
 use crate::mock::template::{Scope, block};
 use crate::mock::wire::{self, INVALID_PARAMS, RESOURCE_NOT_FOUND};
@@ -26,11 +27,11 @@ impl Core {
     }
 
     /// `resources/read`.
-    pub(super) fn read(&mut self, client: &Client, params: &Value) -> Result<Value, Value> {
-        let uri = uri(params)?;
+    pub(super) fn read(&mut self, request: &Request, scope: Scope) -> Result<Value, Value> {
+        let uri = uri(&request.params)?;
         let found = self.resource(uri);
-        let (contents, variables) = found.ok_or_else(|| not_found(client, uri))?;
-        let mut scope = Scope::new()
+        let (contents, variables) = found.ok_or_else(|| not_found(request, uri))?;
+        let mut scope = scope
             .with("args", json!({ "uri": uri }))
             .with("uri", Value::Object(variables));
         let state = &mut self.state;
@@ -50,15 +51,15 @@ impl Core {
     pub(super) fn subscribe(
         &self,
         client: &mut Client,
-        params: &Value,
+        request: &Request,
         wanted: bool,
     ) -> Result<Value, Value> {
-        let uri = uri(params)?;
+        let uri = uri(&request.params)?;
         if !wanted {
             client.unsubscribe(uri);
             return Ok(json!({}));
         }
-        self.resource(uri).ok_or_else(|| not_found(client, uri))?;
+        self.resource(uri).ok_or_else(|| not_found(request, uri))?;
         if !client.subscribe(uri) {
             let message = "this client has too many subscriptions";
             return Err(wire::error(INVALID_PARAMS, message));
@@ -72,8 +73,8 @@ fn uri(params: &Value) -> Result<&str, Value> {
     uri.ok_or_else(|| wire::error(INVALID_PARAMS, "the request needs the resource's `uri`"))
 }
 
-fn not_found(client: &Client, uri: &str) -> Value {
-    let code = if client.stateless {
+fn not_found(request: &Request, uri: &str) -> Value {
+    let code = if request.stateless {
         INVALID_PARAMS
     } else {
         RESOURCE_NOT_FOUND
@@ -88,7 +89,7 @@ const MAX_COMPLETIONS: usize = 100;
 
 impl Core {
     /// `prompts/get`.
-    pub(super) fn prompt(&mut self, params: &Value) -> Result<Value, Value> {
+    pub(super) fn prompt(&mut self, params: &Value, scope: Scope) -> Result<Value, Value> {
         let name = params.get("name").and_then(Value::as_str);
         let name = name
             .ok_or_else(|| wire::error(INVALID_PARAMS, "the request needs the prompt's `name`"))?;
@@ -119,7 +120,7 @@ impl Core {
             let details = format!("the argument `{missing}` is missing");
             return Err(refuse("bad arguments for prompt", name, &details));
         }
-        let mut scope = Scope::new().with("args", Value::Object(arguments));
+        let mut scope = scope.with("args", Value::Object(arguments));
         let state = &mut self.state;
         let messages: Vec<Value> = prompt
             .messages

@@ -132,10 +132,8 @@ pub(super) const LOG_LEVELS: [&str; 8] = [
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
 /// What is known of one client.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Client {
-    /// What is known of it comes from one request, and holds for that request.
-    pub(super) stateless: bool,
     /// It has opened a session, in which it gets news.
     pub(super) initialized: bool,
     /// The capabilities it declared.
@@ -149,18 +147,17 @@ impl Client {
     /// What one request says of its client.
     pub(super) fn of_one_request(capabilities: Value, log_level: usize) -> Self {
         Self {
-            stateless: true,
             capabilities,
             log_level,
             ..Self::default()
         }
     }
 
-    /// Whether it can be asked: `sampling`, `elicitation` or `roots`.
-    pub(super) fn can(&self, capability: &str) -> bool {
-        self.capabilities
-            .get(capability)
-            .is_some_and(Value::is_object)
+    /// Whether it can be asked: `sampling`, `elicitation` or `roots`, and what is within.
+    pub(super) fn can(&self, capability: &[&str]) -> bool {
+        let mut names = capability.iter();
+        let found = names.try_fold(&self.capabilities, |at, name| at.get(name));
+        found.is_some_and(Value::is_object)
     }
 
     pub(super) fn wants_log(&self, level: &str) -> bool {

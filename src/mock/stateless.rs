@@ -128,11 +128,9 @@ impl Core {
         let Value::Object(mut members) = result else {
             return result;
         };
-        let mut add = |key: &str, value| {
-            members.entry(key).or_insert(value);
-        };
-        add("resultType", json!("complete"));
-        if CACHED.contains(&method) {
+        let mut add = |key: &str, value| members.entry(key).or_insert(value).clone();
+        let is_complete = add("resultType", json!("complete")) == "complete";
+        if is_complete && CACHED.contains(&method) {
             add("ttlMs", json!(0));
             add("cacheScope", json!("private"));
         }

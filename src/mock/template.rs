@@ -14,7 +14,7 @@ use crate::scenario_file::mock::{AnswerBlock, Filter, MockReply, Reference, Segm
 ///
 /// Within one answer, a counter, the time and a generated id have the same value everywhere, so that a value that is set equals the one in
 /// the answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Scope {
     /// By root: `args`, `tool`, `uri`, and what the client answered to requests of ours.
     values: HashMap<&'static str, Value>,
@@ -38,6 +38,12 @@ impl Scope {
 
     pub(super) fn insert(&mut self, root: &'static str, value: Value) {
         self.values.insert(root, value);
+    }
+
+    /// Makes the answer to a question known by the question's key.
+    pub(super) fn insert_asked(&mut self, key: &str, answer: Value) {
+        let asked = self.values.entry("asked").or_insert_with(|| json!({}));
+        asked[key] = answer;
     }
 
     /// What a reference finds: `None` for a root that does not exist, `null` where the path leads nowhere.

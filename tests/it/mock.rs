@@ -12,6 +12,7 @@ mod offers;
 mod python;
 mod recorded;
 mod requests;
+mod rounds;
 mod stateless;
 mod stdio;
 mod steps;

@@ -254,7 +254,7 @@ impl MockTool {
 }
 
 /// Where references start.
-const ROOTS: [&str; 11] = [
+const ROOTS: [&str; 12] = [
     "args",
     "get",
     "counter",
@@ -266,6 +266,7 @@ const ROOTS: [&str; 11] = [
     "sampling",
     "elicitation",
     "roots",
+    "asked",
 ];
 
 /// Warns of what looks like a reference and is none. Other braces are anybody's.
