@@ -10,7 +10,7 @@ use crate::mock::answers::{Answers, Tools};
 use crate::mock::playing::Rounds;
 use crate::mock::state::{Client, State};
 use crate::mock::uri_pattern::UriPattern;
-use crate::protocol::LEGACY;
+use crate::protocol::{Era, LEGACY};
 use crate::redact::Redactor;
 use crate::scenario_file::mock::{
     AnswerBlock, DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted, Step,
@@ -37,6 +37,8 @@ pub(super) struct Core {
     pub(super) tools: Tools,
     pub(super) state: State,
     pub(super) rounds: Rounds,
+    /// The only era that it speaks since its first request.
+    pub(super) decided: Option<Era>,
     /// One for each resource template.
     pub(super) uri_patterns: Vec<UriPattern>,
     /// Prepared responses by method.
@@ -69,6 +71,7 @@ impl Core {
             tools: Tools::new(&declared.tools)?,
             state: State::new(declared.state.clone()),
             rounds: Rounds::default(),
+            decided: None,
             uri_patterns: templates
                 .map(|it| UriPattern::new(&it.uri_template))
                 .collect::<Result<_, _>>()?,
@@ -115,6 +118,7 @@ impl Core {
         }
         self.state = State::new(self.declared.state.clone());
         self.rounds = Rounds::default();
+        self.decided = None;
         changed
     }
 }

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use crate::mock::core::Core;
 use crate::mock::playing::{Playing, Request};
 use crate::mock::state::{Announcement, Client};
+use crate::mock::subscription::{LISTEN, Subscription};
 use crate::mock::template::{self, Reply, Scope, tool_error};
 use crate::mock::wire::{self, Id, SERVER_ERROR};
+use crate::model::Object;
 use crate::protocol;
 use crate::scenario_file::mock::{Fault, MockReply, MockResponse, Step};
 
@@ -43,6 +45,8 @@ pub(super) enum Event {
     },
     /// A message goes to clients beyond this exchange.
     Announce(Announcement),
+    /// The client gets news, until it or the server ends that.
+    Listen(Subscription),
     /// The end.
     Answer(Delivery),
 }
@@ -216,6 +220,12 @@ impl Core {
         let id = &request.id;
         let fault = response.fault.clone().filter(|it| *it != Fault::Vanish);
         let is_default = response.reply == MockReply::Default;
+        if is_default && fault.is_none() && request.stateless && request.method == LISTEN {
+            return match self.subscription(request) {
+                Ok(subscription) => Event::Listen(subscription),
+                Err(error) => Event::Answer(refuse(request, &error)),
+            };
+        }
         let own = match playing.instead_of.take() {
             None if is_default && request.tool().is_none() => {
                 let scope = std::mem::replace(&mut playing.scope, Scope::new());
@@ -233,7 +243,10 @@ impl Core {
         let reply = match reply {
             Reply::Whole(reply) => reply,
             Reply::Result(result) => {
-                let result = self.finished(request, result);
+                let mut result = self.finished(request, result);
+                if let (Some(fault), Some(members)) = (&fault, result.as_object_mut()) {
+                    spoil(members, fault);
+                }
                 wire::result_reply(id, &result)
             }
         };
@@ -342,9 +355,22 @@ fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery {
         Fault::Exit(code) => Delivery::Exit(code),
         Fault::Oversized(_)
         | Fault::Vanish
+        | Fault::WrongResultType
+        | Fault::NoCacheHints
         | Fault::ContentNotAList
         | Fault::BadItem
         | Fault::InvalidBase64 => Delivery::Messages(vec![reply]),
+    }
+}
+
+/// Takes from a result, or changes in it, what the protocol has added.
+fn spoil(result: &mut Object, fault: &Fault) {
+    match fault {
+        Fault::WrongResultType => {
+            result.insert("resultType".to_owned(), json!("no_such_type"));
+        }
+        Fault::NoCacheHints => result.retain(|name, _| name != "ttlMs" && name != "cacheScope"),
+        _ => {}
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `recorded` | a server made from a recorded trajectory |
 //! | `resources` | the rest of what a server offers |
 //! | `uri_pattern` | which resource a template means |
+//! | `subscription` | news for those that listen for them by a request |
 //! | `template` | `{{references}}`, and replies with them filled in |
 //! | `state` | what the server remembers, and what is known of a client |
 //! | `service` | clients, changes from outside, notifications to all |
@@ -39,6 +40,7 @@ mod service;
 mod state;
 mod stateless;
 mod stdio;
+mod subscription;
 mod template;
 mod uri_pattern;
 mod wire;

@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::mock::exchange::{Delivery, Event, Exchange, refuse};
 use crate::mock::playing::Request;
 use crate::mock::service::{Service, Session};
+use crate::mock::subscription::Subscription;
 use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 
 /// The most requests of one client that are being answered at once.
@@ -81,6 +83,7 @@ impl Service {
                     Err(error) => return Received::Now(refuse(&request, &error)),
                 }
             }
+            core.decide(&request);
             let mut client = session.client.lock();
             let asking = described.as_mut().unwrap_or(&mut client);
             let (mut exchange, called) = core.begin(asking, request);
@@ -166,6 +169,7 @@ impl Running {
                     None
                 }
                 Event::Ask { method, params } => Some(self.ask(out, method, &params).await),
+                Event::Listen(subscription) => return self.listen(out, &subscription).await,
                 Event::Answer(delivery) => {
                     let _ = out.send(Outgoing::Last(delivery)).await;
                     return;
@@ -174,6 +178,30 @@ impl Running {
             let mut core = self.service.core();
             let client = self.session.client.lock();
             self.event = core.advance(&client, &mut self.exchange, answer);
+        }
+    }
+
+    /// Passes news on until the client or the server ends it.
+    async fn listen(&self, out: &mpsc::Sender<Outgoing>, subscription: &Subscription) {
+        let mut news = self.service.news();
+        let mut message = Some(subscription.acknowledged());
+        loop {
+            if let Some(message) = message.take() {
+                let _ = out.send(Outgoing::Message(message)).await;
+            }
+            tokio::select! {
+                news = news.recv() => match news {
+                    Ok(news) => message = subscription.message(&news),
+                    // Too many came at once, and some are lost.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
+                () = self.session.closing.cancelled() => {
+                    let last = Delivery::Messages(subscription.ended());
+                    let _ = out.send(Outgoing::Last(last)).await;
+                    return;
+                }
+            }
         }
     }
 

@@ -16,6 +16,7 @@ use crate::mock::recorded;
 use crate::mock::resources::set_level;
 use crate::mock::state::Client;
 use crate::mock::stateless::REMOVED;
+use crate::mock::subscription::LISTEN;
 use crate::mock::template::{Scope, tool_error};
 use crate::mock::wire::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::model::Object;
@@ -61,6 +62,10 @@ impl Core {
                 playing.instead_of = now;
                 return (Exchange::playing(request, Box::new(playing)), None);
             }
+        }
+        if request.stateless && request.method == LISTEN {
+            let playing = Playing::new(&request, Arc::default(), Scope::new());
+            return (Exchange::playing(request, Box::new(playing)), None);
         }
         let answer = now.unwrap_or_else(|| self.answer(client, &request));
         (Exchange::answered(request, answer), None)

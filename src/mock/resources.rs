@@ -26,6 +26,11 @@ impl Core {
             })
     }
 
+    /// Whether a URI names something.
+    pub(super) fn has(&self, uri: &str) -> bool {
+        self.resource(uri).is_some()
+    }
+
     /// `resources/read`.
     pub(super) fn read(&mut self, request: &Request, scope: Scope) -> Result<Value, Value> {
         let uri = uri(&request.params)?;

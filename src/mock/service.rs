@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, broadcast, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::mock::call_log::CallLog;
@@ -25,6 +25,7 @@ pub(super) struct Service {
     pub(super) core: Mutex<Core>,
     sessions: Mutex<Sessions>,
     calls: Mutex<CallLog>,
+    news: broadcast::Sender<Announcement>,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +41,7 @@ impl Service {
             core: Mutex::new(core),
             sessions: Mutex::default(),
             calls: Mutex::default(),
+            news: broadcast::Sender::new(MAX_WAITING),
         })
     }
 
@@ -127,9 +129,16 @@ impl Service {
         session.is_some()
     }
 
+    /// All notifications from now on that belong to no request.
+    pub(super) fn news(&self) -> broadcast::Receiver<Announcement> {
+        self.news.subscribe()
+    }
+
     /// Sends a notification to all clients it concerns.
     pub(super) fn announce(&self, news: &Announcement) {
-        let message = news.message();
+        // Fails when nobody listens.
+        let _ = self.news.send(news.clone());
+        let message = news.message(None);
         for session in self.sessions.lock().by_id.values() {
             if news.concerns(&session.client.lock()) {
                 session.outbox.put(message.clone());
@@ -164,6 +173,8 @@ pub(super) struct Session {
     pub(super) running: Mutex<HashMap<Id, CancellationToken>>,
     /// Cancelled when another stream fetches what lies in the outbox.
     stream: Mutex<CancellationToken>,
+    /// Cancelled when the client has said its last.
+    pub(super) closing: CancellationToken,
     /// Cancelled when the session has ended.
     pub(super) ended: CancellationToken,
 }

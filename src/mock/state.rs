@@ -129,7 +129,7 @@ pub(super) const LOG_LEVELS: [&str; 8] = [
 ];
 
 /// The most resources one client may subscribe to.
-const MAX_SUBSCRIPTIONS: usize = 1000;
+pub(super) const MAX_SUBSCRIPTIONS: usize = 1000;
 
 /// What is known of one client.
 #[derive(Debug, Default)]
@@ -194,15 +194,18 @@ pub(super) enum Announcement {
 
 impl Announcement {
     /// The notification, as text.
-    pub(super) fn message(&self) -> String {
-        match self {
-            Self::ListChanged(list) => {
-                wire::notification(&format!("notifications/{list}/list_changed"), &Value::Null)
-            }
-            Self::ResourceUpdated(uri) => {
-                wire::notification("notifications/resources/updated", &json!({ "uri": uri }))
-            }
+    pub(super) fn message(&self, meta: Option<&Value>) -> String {
+        let (method, mut params) = match self {
+            Self::ListChanged(list) => (format!("notifications/{list}/list_changed"), Value::Null),
+            Self::ResourceUpdated(uri) => (
+                "notifications/resources/updated".to_owned(),
+                json!({ "uri": uri }),
+            ),
+        };
+        if let Some(meta) = meta {
+            params["_meta"] = meta.clone();
         }
+        wire::notification(&method, &params)
     }
 
     /// Whether this client gets it.

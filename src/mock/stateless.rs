@@ -5,7 +5,9 @@
 use serde_json::{Value, json};
 
 use crate::mock::core::Core;
+use crate::mock::playing::Request;
 use crate::mock::state::{Client, LOG_LEVELS};
+use crate::mock::subscription::LISTEN;
 use crate::mock::wire::{self, INVALID_PARAMS};
 use crate::protocol::{
     Era, LEGACY, META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION, STATELESS,
@@ -22,7 +24,7 @@ pub(super) const REMOVED: [&str; 5] = [
 ];
 
 /// Methods that only this revision has.
-const ADDED: [&str; 1] = ["server/discover"];
+const ADDED: [&str; 2] = ["server/discover", LISTEN];
 
 /// Methods whose results say for how long they hold.
 const CACHED: [&str; 6] = [
@@ -42,7 +44,18 @@ pub(super) fn version(params: &Value) -> Option<&Value> {
 impl Core {
     /// Whether it speaks the revisions of an era.
     pub(super) fn speaks(&self, era: Era) -> bool {
-        self.declared.supports.contains(&era)
+        self.declared.supports.contains(&era) && self.decided.is_none_or(|it| it == era)
+    }
+
+    /// Makes the era of the first request the only one, where that is declared.
+    pub(super) fn decide(&mut self, request: &Request) {
+        if self.declared.first_message_decides && self.decided.is_none() {
+            self.decided = Some(if request.stateless {
+                Era::Stateless
+            } else {
+                Era::Legacy
+            });
+        }
     }
 
     /// The revisions that it speaks, the latest first.
@@ -131,8 +144,12 @@ impl Core {
         let mut add = |key: &str, value| members.entry(key).or_insert(value).clone();
         let is_complete = add("resultType", json!("complete")) == "complete";
         if is_complete && CACHED.contains(&method) {
-            add("ttlMs", json!(0));
-            add("cacheScope", json!("private"));
+            let cache = &self.declared.cache;
+            add(
+                "ttlMs",
+                json!(u64::try_from(cache.ttl.as_millis()).unwrap_or(u64::MAX)),
+            );
+            add("cacheScope", json!(cache.scope));
         }
         add("_meta", json!({}));
         if let Some(Value::Object(meta)) = members.get_mut("_meta") {

@@ -66,6 +66,7 @@ async fn converse(
         }
     }
     drop(out);
+    session.closing.cancel();
     let last_answers = async {
         while let Some(outgoing) = outgoing.recv().await {
             if let Some(ended) = write(output, delivery(outgoing)).await? {

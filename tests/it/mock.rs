@@ -7,6 +7,7 @@ mod declared;
 mod faults;
 mod fuzz;
 mod http;
+mod listening;
 mod load;
 mod offers;
 mod python;

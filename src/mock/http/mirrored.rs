@@ -1,4 +1,4 @@
-//! Headers that repeat what stands in the body of a request.
+//! Headers that repeat the body of a request.
 //!
 //! Protocol: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation>
 
@@ -21,6 +21,9 @@ pub(super) fn check(
     let Some(Value::String(version)) = stateless::version(params) else {
         return Ok(());
     };
+    if !service.core().declared.checks_headers {
+        return Ok(());
+    }
     let plain = |value: &[u8]| plain_header(value).map(str::to_owned);
     compare(
         VERSION_HEADER,

@@ -29,4 +29,4 @@ pub use self::reply::{
     AnswerBlock, ArgumentCondition, Asked, Fault, MockReply, OnExhausted, Question, Step,
 };
 pub use self::responses::MockResponse;
-pub use self::server::{DeclaredServer, MockTool};
+pub use self::server::{CacheHints, DeclaredServer, MockTool};

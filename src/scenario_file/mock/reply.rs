@@ -173,6 +173,10 @@ pub enum Fault {
     BadItem,
     /// An image whose data is no Base64.
     InvalidBase64,
+    /// The result is of a type that there is not.
+    WrongResultType,
+    /// The result does not say for how long it holds.
+    NoCacheHints,
 }
 
 impl AnswerBlock {

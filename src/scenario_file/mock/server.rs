@@ -1,6 +1,7 @@
 //! The `mcp_interactions` section: mock servers, their tools, and `{{references}}` in them that are misspelt.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::model::Object;
 use crate::model::placeholder::Alike;
 use crate::protocol::Era;
 use crate::scenario_file::decode::{
-    At, Count, NO_HINT, Named, Plain, Served, Word, choice, section,
+    At, Count, NO_HINT, Named, Plain, Served, Wait, Word, choice, section,
 };
 use crate::scenario_file::yaml::{Findings, Node, quoted};
 use crate::text::nearest::did_you_mean;
@@ -56,8 +57,32 @@ section! {
         list_changed: Option<bool> as Option<bool>,
         /// The eras of MCP it speaks; both unless given. `legacy` are the revisions up to 2025-11-25, which begin with a handshake.
         supports: Option<At<Vec<EraWord>>> as Vec<Era> = vec![Era::Legacy, Era::Stateless],
+        /// For how long, and for whom, lists and resources hold, as answers to requests of 2026-07-28 say.
+        cache: Option<CacheSection> as CacheHints = CacheHints::default(),
+        /// The era of the first request is the only one that is spoken from then on, as by servers that a probe spoils.
+        first_message_decides: Option<bool> as bool = false,
+        /// Headers that do not repeat the body are refused in requests of 2026-07-28; they are unless this is `false`.
+        checks_headers: Option<bool> as bool = true,
         /// How answers to HTTP requests are sent.
         http_responses: Option<HttpResponsesWord> as HttpResponses = HttpResponses::Auto,
+    }
+}
+
+section! {
+    /// For how long, and for whom, lists and resources hold.
+    CacheSection => CacheHints, with default {
+        /// How long they may be kept; not at all unless given.
+        ttl: Option<Wait> as Duration = Duration::ZERO,
+        /// Who may keep them; `private` unless given.
+        scope: Option<CacheScopeWord> as &'static str = "private",
+    }
+}
+
+choice! {
+    /// Who may keep an answer: everybody on the way, or the client alone.
+    CacheScopeWord for &'static str {
+        "public" => "public",
+        "private" => "private",
     }
 }
 

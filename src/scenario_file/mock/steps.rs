@@ -290,7 +290,7 @@ impl ElicitSection {
 }
 
 /// The faults that need no more words.
-const PLAIN: [(&str, Fault); 10] = [
+const PLAIN: [(&str, Fault); 12] = [
     ("invalid_json", Fault::InvalidJson),
     ("empty_body", Fault::EmptyBody),
     ("hang", Fault::Hang),
@@ -301,6 +301,8 @@ const PLAIN: [(&str, Fault); 10] = [
     ("content_not_a_list", Fault::ContentNotAList),
     ("bad_item", Fault::BadItem),
     ("invalid_base64", Fault::InvalidBase64),
+    ("wrong_result_type", Fault::WrongResultType),
+    ("no_cache_hints", Fault::NoCacheHints),
 ];
 
 /// The largest reply that can be asked for, in bytes.
@@ -440,6 +442,8 @@ impl FaultSection {
                 | Fault::WrongId
                 | Fault::DuplicateReply
                 | Fault::Vanish
+                | Fault::WrongResultType
+                | Fault::NoCacheHints
         )
     }
 }

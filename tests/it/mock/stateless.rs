@@ -451,3 +451,59 @@ async fn a_server_may_speak_the_new_revision_alone() {
         json!(["2026-07-28"])
     );
 }
+
+#[tokio::test]
+async fn servers_on_their_way_to_the_new_revision_misbehave() {
+    let (_project, mut piped) = Piped::of("first_message_decides: true\ntools: []");
+    assert!(ask(&mut piped, "server/discover", json!({}))["result"].is_object());
+    let hello = json!({ "protocolVersion": "2025-11-25" });
+    let refused = piped.ask("initialize", &hello)["error"].clone();
+    assert_eq!(
+        (&refused["code"], &refused["data"]["supported"]),
+        (&json!(-32022), &json!(["2026-07-28"]))
+    );
+    let (_project, mut piped) = Piped::of("first_message_decides: true\ntools: []");
+    assert!(piped.ask("initialize", &hello)["result"].is_object());
+    assert_eq!(
+        ask(&mut piped, "server/discover", json!({}))["error"]["code"],
+        -32601
+    );
+    let probed =
+        "supports: [legacy]\ntools: []\nmethods: { server/discover: [{ fault: { exit: 4 } }] }";
+    let (_project, mut piped) = Piped::of(probed);
+    piped.send(request(
+        1,
+        "server/discover",
+        &enveloped(json!({}), &json!({})),
+    ));
+    assert_eq!(piped.end(), (String::new(), 4));
+    let declared = "checks_headers: false\ncache: { ttl: 5m, scope: public }\ntools: [{ name: odd, responses: [{ fault: wrong_result_type, content: odd }] }]\nresources: [{ uri: 'a:b', text: x }]\nmethods: { server/discover: [{ fault: { http_status: 503 } }], resources/list: [{ fault: no_cache_hints }] }";
+    let (_project, served) = Served::of(declared, &[]);
+    let discovering = served.stateless("server/discover", json!({}));
+    assert_eq!(discovering.send().await.unwrap().status(), 503);
+    let bare = served.posting(request(1, "tools/list", &enveloped(json!({}), &json!({}))));
+    let listed: Value = bare.send().await.unwrap().json().await.unwrap();
+    assert_eq!(listed["result"]["ttlMs"], 300_000);
+    assert_eq!(listed["result"]["cacheScope"], "public");
+    let listing = served
+        .stateless("resources/list", json!({}))
+        .send()
+        .await
+        .unwrap();
+    let unhinted = listing.json::<Value>().await.unwrap()["result"].clone();
+    assert_eq!(
+        (unhinted.get("ttlMs"), unhinted.get("cacheScope")),
+        (None, None)
+    );
+    assert_eq!(unhinted["resultType"], "complete");
+    let calling = served
+        .stateless("tools/call", json!({ "name": "odd" }))
+        .send()
+        .await
+        .unwrap();
+    let odd = calling.json::<Value>().await.unwrap()["result"].clone();
+    assert_eq!(
+        (&odd["resultType"], &odd["content"][0]["text"]),
+        (&json!("no_such_type"), &json!("odd"))
+    );
+}
