@@ -31,6 +31,7 @@
 //! | 0 | [`model`] | what happened, as plain types: trajectory, comparison, result |
 //! | 0 | [`json`], in `model` | documents of JSON, read however deeply they are nested, and written so that nothing in them acts on a reader |
 //! | 0 | [`json_schema`] | JSON Schemas that others wrote, validated against without asking anybody |
+//! | 0 | [`protocol`] | what MCP 2026-07-28 calls things, and which headers repeat a body |
 //! | 0 | [`input`] | files that somebody names, read only where they are files |
 //! | 0 | [`text`], in `model` | texts from outside made safe to look at |
 //! | 0 | [`digits`], in `model` | numbers that 64 bits cannot hold, digit for digit |
@@ -89,6 +90,7 @@ pub mod llm;
 pub mod mcp;
 pub mod mock;
 pub mod process;
+pub mod protocol;
 pub mod run;
 pub mod scenario_file;
 pub mod serve;

@@ -118,6 +118,8 @@ pub fn stream_response(body: Body) -> Response<Body> {
         CACHE_CONTROL,
         HeaderValue::from_static("no-cache, no-transform"),
     );
+    // A proxy in between passes events on as they come.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 

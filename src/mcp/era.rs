@@ -7,32 +7,31 @@ use rmcp::service::ClientInitializeError;
 use serde_json::Value;
 
 use crate::model::{Object, ServerCatalogue};
+use crate::protocol::{
+    HEADER_MISMATCH, META_CAPABILITIES, META_SERVER, META_SUBSCRIPTION, META_VERSION,
+    MISSING_CAPABILITY, UNSUPPORTED_VERSION,
+};
 use crate::scenario_file::servers::Protocol;
-
-/// Where a result of the newer era says which server it is of.
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-
-/// Where a request of the newer era says which revision it is in, and what its client can do.
-const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-
-/// Where a notification says which subscription it belongs to.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// What a request of the newer era says of itself.
 pub(super) fn said(request: &Value) -> Option<&Value> {
     let meta = request.pointer("/params/_meta")?;
-    meta.get(REVISION).map(|_| meta)
+    meta.get(META_VERSION).map(|_| meta)
 }
 
 /// The revision that a request of the newer era is in, and what its client can do.
 pub(super) fn client(meta: &Value) -> (Option<&str>, Option<&Object>) {
-    (meta[REVISION].as_str(), meta[CAPABILITIES].as_object())
+    (
+        meta[META_VERSION].as_str(),
+        meta[META_CAPABILITIES].as_object(),
+    )
 }
 
 /// The id of the request for a subscription that a notification belongs to.
 pub(super) fn subscription(notification: &Value) -> Option<&Value> {
-    notification.pointer("/params/_meta")?.get(SUBSCRIPTION)
+    notification
+        .pointer("/params/_meta")?
+        .get(META_SUBSCRIPTION)
 }
 
 /// What the result of a request in the newer era is.
@@ -51,7 +50,7 @@ pub(super) enum Opened {
 /// Whether an error with this code comes from a server of the newer era alone: a header that differs from the body, a capability that
 /// the client lacks, a revision that is not served.
 pub(super) fn is_code(code: i32) -> bool {
-    matches!(code, -32_022..=-32_020)
+    [HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION].contains(&code.into())
 }
 
 /// Whether a server has refused `initialize` because it speaks the newer era alone: by one of its codes, or by naming no older revision.
@@ -115,7 +114,7 @@ pub(super) fn no_common(theirs: &[ProtocolVersion]) -> String {
 /// Takes what a server says of itself from its answer to `server/discover`.
 pub(super) fn introduce(mut discovered: Object, catalogue: &mut ServerCatalogue) {
     let meta = discovered.get_mut("_meta").and_then(Value::as_object_mut);
-    catalogue.info = meta.and_then(|it| it.remove(SERVER_INFO));
+    catalogue.info = meta.and_then(|it| it.remove(META_SERVER));
     catalogue.protocol_version = Some(Protocol::STATELESS.to_owned());
     catalogue.capabilities = discovered.remove("capabilities");
     catalogue.instructions = match discovered.remove("instructions") {
@@ -132,7 +131,7 @@ pub(super) fn without_envelope(result: Value) -> Value {
                 result.remove("resultType");
             }
             if let Some(Value::Object(meta)) = result.get_mut("_meta")
-                && meta.remove(SERVER_INFO).is_some()
+                && meta.remove(META_SERVER).is_some()
                 && meta.is_empty()
             {
                 result.remove("_meta");

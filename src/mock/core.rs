@@ -7,16 +7,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::mock::answers::{Answers, Tools};
+use crate::mock::playing::Rounds;
 use crate::mock::state::{Client, State};
 use crate::mock::uri_pattern::UriPattern;
+use crate::protocol::{Era, LEGACY};
 use crate::redact::Redactor;
 use crate::scenario_file::mock::{
     AnswerBlock, DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted, Step,
 };
-
-/// Protocol revisions the mock speaks, latest last.
-pub(super) const PROTOCOL_VERSIONS: [&str; 4] =
-    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// How a mock server behaves beyond its declaration.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,6 +36,9 @@ pub(super) struct Core {
     pub(super) redactor: Arc<Redactor>,
     pub(super) tools: Tools,
     pub(super) state: State,
+    pub(super) rounds: Rounds,
+    /// The only era that it speaks since its first request.
+    pub(super) decided: Option<Era>,
     /// One for each resource template.
     pub(super) uri_patterns: Vec<UriPattern>,
     /// Prepared responses by method.
@@ -69,6 +70,8 @@ impl Core {
             redactor: Arc::default(),
             tools: Tools::new(&declared.tools)?,
             state: State::new(declared.state.clone()),
+            rounds: Rounds::default(),
+            decided: None,
             uri_patterns: templates
                 .map(|it| UriPattern::new(&it.uri_template))
                 .collect::<Result<_, _>>()?,
@@ -81,26 +84,30 @@ impl Core {
     /// The answer to `initialize`.
     pub(super) fn initialize(&self, client: &mut Client, params: &Value) -> Value {
         let asked = params.get("protocolVersion").and_then(Value::as_str);
-        let latest = PROTOCOL_VERSIONS[PROTOCOL_VERSIONS.len() - 1];
-        let version = asked
-            .filter(|it| PROTOCOL_VERSIONS.contains(it))
-            .unwrap_or(latest);
+        let latest = LEGACY[LEGACY.len() - 1];
+        let version = asked.filter(|it| LEGACY.contains(it)).unwrap_or(latest);
         client.capabilities = params.get("capabilities").cloned().unwrap_or_default();
+        client.initialized = true;
+        let mut result = json!({
+            "protocolVersion": version,
+            "capabilities": self.capabilities,
+            "serverInfo": self.info(),
+        });
+        if let Some(instructions) = &self.declared.instructions {
+            result["instructions"] = json!(instructions);
+        }
+        result
+    }
+
+    /// The name and version it gives itself.
+    pub(super) fn info(&self) -> Value {
         let declared = &self.declared;
         let mut info = json!({ "name": declared.name.as_deref().unwrap_or(&self.name) });
         if let Some(title) = &declared.title {
             info["title"] = json!(title);
         }
         info["version"] = json!(declared.version.as_deref().unwrap_or("1.0.0"));
-        let mut result = json!({
-            "protocolVersion": version,
-            "capabilities": self.capabilities,
-            "serverInfo": info,
-        });
-        if let Some(instructions) = &declared.instructions {
-            result["instructions"] = json!(instructions);
-        }
-        result
+        info
     }
 
     /// Forgets what happened since the start; tells whether other tools are listed now. Tools that were added or removed stay so.
@@ -110,6 +117,8 @@ impl Core {
             answers.reset();
         }
         self.state = State::new(self.declared.state.clone());
+        self.rounds = Rounds::default();
+        self.decided = None;
         changed
     }
 }

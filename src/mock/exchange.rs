@@ -6,15 +6,21 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::mock::core::Core;
+use crate::mock::playing::{Playing, Request};
 use crate::mock::state::{Announcement, Client};
-use crate::mock::template::{self, Scope, tool_error};
+use crate::mock::subscription::{LISTEN, Subscription};
+use crate::mock::template::{self, Reply, Scope, tool_error};
 use crate::mock::wire::{self, Id, SERVER_ERROR};
+use crate::model::Object;
+use crate::protocol;
 use crate::scenario_file::mock::{Fault, MockReply, MockResponse, Step};
 
 /// A request that is being answered.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    pub(super) id: Id,
+    pub(super) request: Request,
+    /// The client as a stateless request describes it; otherwise, the session knows it.
+    pub(super) client: Option<Client>,
     work: Work,
 }
 
@@ -24,22 +30,6 @@ enum Work {
     Answered(Result<Value, Value>),
     /// A prepared response is being played.
     Playing(Box<Playing>),
-}
-
-/// A prepared response on its way.
-#[derive(Debug)]
-struct Playing {
-    response: Arc<MockResponse>,
-    scope: Scope,
-    /// The tool that was called, if it was one.
-    tool: Option<String>,
-    /// What the server would answer without the response; `None` for tools, which have no such answer.
-    instead_of: Option<Result<Value, Value>>,
-    progress_token: Option<Value>,
-    waited: bool,
-    next_step: usize,
-    /// The root under which the client's answer will be found.
-    asked: Option<&'static str>,
 }
 
 /// What happens next.
@@ -55,59 +45,27 @@ pub(super) enum Event {
     },
     /// A message goes to clients beyond this exchange.
     Announce(Announcement),
-    /// The answer, and what goes wrong with it.
-    Answer {
-        id: Id,
-        reply: String,
-        fault: Option<Fault>,
-    },
+    /// The client gets news, until it or the server ends that.
+    Listen(Subscription),
+    /// The end.
+    Answer(Delivery),
 }
 
 impl Exchange {
-    pub(super) fn answered(id: Id, answer: Result<Value, Value>) -> Self {
+    pub(super) fn answered(request: Request, answer: Result<Value, Value>) -> Self {
         Self {
-            id,
+            request,
+            client: None,
             work: Work::Answered(answer),
         }
     }
 
-    pub(super) fn playing(
-        id: Id,
-        response: Arc<MockResponse>,
-        scope: Scope,
-        params: &Value,
-    ) -> Self {
-        let token = params.pointer("/_meta/progressToken").cloned();
-        let playing = Playing {
-            response,
-            scope,
-            tool: None,
-            instead_of: None,
-            progress_token: token,
-            waited: false,
-            next_step: 0,
-            asked: None,
-        };
+    pub(super) fn playing(request: Request, playing: Box<Playing>) -> Self {
         Self {
-            id,
-            work: Work::Playing(Box::new(playing)),
+            request,
+            client: None,
+            work: Work::Playing(playing),
         }
-    }
-
-    /// The response stands for the answer of this tool.
-    pub(super) fn of_tool(mut self, name: &str) -> Self {
-        if let Work::Playing(playing) = &mut self.work {
-            playing.tool = Some(name.to_owned());
-        }
-        self
-    }
-
-    /// The response comes in place of this answer, which goes out where it declares none of its own.
-    pub(super) fn instead_of(mut self, answer: Result<Value, Value>) -> Self {
-        if let Work::Playing(playing) = &mut self.work {
-            playing.instead_of = Some(answer);
-        }
-        self
     }
 }
 
@@ -115,37 +73,25 @@ impl Core {
     /// What happens next with a request. `answer` is the client's, after an [`Event::Ask`]; nothing comes after an [`Event::Answer`].
     pub(super) fn advance(
         &mut self,
-        client: &Client,
+        of_session: &Client,
         exchange: &mut Exchange,
         answer: Option<Result<Value, Value>>,
     ) -> Event {
-        let id = exchange.id.clone();
-        let playing = match &mut exchange.work {
+        let Exchange {
+            request,
+            client,
+            work,
+        } = exchange;
+        let client = client.as_ref().unwrap_or(of_session);
+        let playing = match work {
             Work::Answered(answer) => {
-                let reply = match answer {
-                    Ok(result) => wire::result_reply(&id, result),
-                    Err(error) => wire::error_reply(&id, error),
-                };
-                return Event::Answer {
-                    id,
-                    reply,
-                    fault: None,
-                };
+                return Event::Answer(match answer {
+                    Ok(result) => self.result(request, result.take()),
+                    Err(error) => refuse(request, error),
+                });
             }
             Work::Playing(playing) => playing,
         };
-        if let Some(root) = playing.asked.take() {
-            match answer.unwrap_or_else(|| Err(json!({ "message": "no answer" }))) {
-                Ok(answer) => playing.scope.insert(root, answer),
-                Err(error) => {
-                    let message = error
-                        .get("message")
-                        .and_then(Value::as_str)
-                        .unwrap_or_default();
-                    return refused(id, &format!("the client refused {root}: {message}"));
-                }
-            }
-        }
         if !playing.waited {
             playing.waited = true;
             if let Some(delay) = playing.response.delay {
@@ -153,66 +99,63 @@ impl Core {
             }
         }
         let response = Arc::clone(&playing.response);
-        while let Some(step) = response.steps.get(playing.next_step) {
+        let mut answer = answer;
+        loop {
+            let asking = if request.stateless {
+                self.next_round(request, playing)
+            } else {
+                self.next_question(request, playing, answer.take())
+            };
+            if let Some(event) = asking {
+                return event;
+            }
+            let Some(step) = response.steps.get(playing.next_step) else {
+                break;
+            };
             playing.next_step += 1;
-            match self.step(client, playing, step) {
-                Ok(None) => {}
-                Ok(Some(event)) => return event,
-                Err(message) => return refused(id, &message),
+            if let Some(event) = self.step(client, request, playing, step) {
+                return event;
             }
         }
-        self.conclude(id, playing, &response)
+        self.conclude(request, playing, &response)
     }
 
-    /// One step: the event it leads to, if any; an error ends the call.
+    /// One step: the event it leads to, if any.
     fn step(
         &mut self,
         client: &Client,
+        request: &Request,
         playing: &mut Playing,
         step: &Step,
-    ) -> Result<Option<Event>, String> {
-        let Playing {
-            scope,
-            asked,
-            progress_token,
-            ..
-        } = playing;
+    ) -> Option<Event> {
+        let scope = &mut playing.scope;
         let state = &mut self.state;
-        let mut ask = |method, root, capability: &str, params| {
-            if !client.can(capability) {
-                return Err(format!("the client does not support {capability}"));
-            }
-            *asked = Some(root);
-            Ok(Some(Event::Ask { method, params }))
-        };
         match step {
-            Step::Wait(wait) => Ok(Some(Event::Wait(*wait))),
+            Step::Wait(wait) => Some(Event::Wait(*wait)),
             Step::Log {
                 level,
                 logger,
                 data,
             } => {
                 if !client.wants_log(level) {
-                    return Ok(None);
+                    return None;
                 }
                 let mut params = json!({ "level": level });
                 if let Some(logger) = logger {
                     params["logger"] = json!(logger);
                 }
                 params["data"] = scope.fill(data, state);
-                Ok(Some(Event::Message(wire::notification(
+                Some(Event::Message(wire::notification(
                     "notifications/message",
                     &params,
-                ))))
+                )))
             }
             Step::Progress {
                 progress,
                 total,
                 message,
             } => {
-                let Some(token) = progress_token else {
-                    return Ok(None);
-                };
+                let token = request.params.pointer("/_meta/progressToken")?;
                 let mut params =
                     json!({ "progressToken": token, "progress": scope.fill(progress, state) });
                 if let Some(total) = total {
@@ -221,37 +164,23 @@ impl Core {
                 if let Some(message) = message {
                     params["message"] = json!(scope.text(message, state));
                 }
-                Ok(Some(Event::Message(wire::notification(
+                Some(Event::Message(wire::notification(
                     "notifications/progress",
                     &params,
-                ))))
+                )))
             }
-            Step::Sample { params } => ask(
-                "sampling/createMessage",
-                "sampling",
-                "sampling",
-                scope.fill(params, state),
-            ),
-            Step::Elicit { params } => ask(
-                "elicitation/create",
-                "elicitation",
-                "elicitation",
-                scope.fill(params, state),
-            ),
-            Step::ListRoots => ask("roots/list", "roots", "roots", Value::Null),
-            Step::Notify { method, params } => Ok(Some(Event::Message(wire::notification(
+            Step::Notify { method, params } => Some(Event::Message(wire::notification(
                 method,
                 &scope.fill(params, state),
-            )))),
+            ))),
             Step::UpdateResource { uri } => {
                 let uri = scope.text(uri, state);
-                Ok(Some(Event::Announce(Announcement::ResourceUpdated(uri))))
+                Some(Event::Announce(Announcement::ResourceUpdated(uri)))
             }
-            Step::ListChanged { list } => {
-                Ok(Some(Event::Announce(Announcement::ListChanged(list))))
-            }
-            Step::ShowTools(names) => Ok(self.hide(names, false)),
-            Step::HideTools(names) => Ok(self.hide(names, true)),
+            Step::ListChanged { list } => Some(Event::Announce(Announcement::ListChanged(list))),
+            Step::ShowTools(names) => self.hide(names, false),
+            Step::Ask(questions) => self.ask(client, request, playing, questions),
+            Step::HideTools(names) => self.hide(names, true),
         }
     }
 
@@ -262,10 +191,15 @@ impl Core {
     }
 
     /// The answer after all steps. The response's values are set before the answer's references are filled in.
-    fn conclude(&mut self, id: Id, playing: &mut Playing, response: &MockResponse) -> Event {
+    fn conclude(
+        &mut self,
+        request: &Request,
+        playing: &mut Playing,
+        response: &MockResponse,
+    ) -> Event {
         if response.fault == Some(Fault::Vanish)
-            && let Some(tool) = playing.tool.take()
-            && let Some(event) = self.hide(&[tool], true)
+            && let Some(tool) = request.tool()
+            && let Some(event) = self.hide(&[tool.to_owned()], true)
         {
             // The next step gives the answer, after clients were informed that the tool is gone.
             return event;
@@ -276,31 +210,77 @@ impl Core {
             let path = scope.names(place, state);
             let value = scope.fill(value, state);
             if !state.set(&path, value) {
-                return refused(id, "the server cannot remember any more");
+                return self.tool_failed(request, "the server cannot remember any more");
             }
         }
         for place in &response.unset {
             let path = scope.names(place, state);
             state.unset(&path);
         }
-        let reply = match (&response.reply, playing.instead_of.take()) {
-            (MockReply::Default, Some(Ok(result))) => wire::result_reply(&id, &result),
-            (MockReply::Default, Some(Err(error))) => wire::error_reply(&id, &error),
-            (reply, _) => template::reply(&id, reply, scope, state),
-        };
+        let id = &request.id;
         let fault = response.fault.clone().filter(|it| *it != Fault::Vanish);
-        Event::Answer { id, reply, fault }
+        let is_default = response.reply == MockReply::Default;
+        if is_default && fault.is_none() && request.stateless && request.method == LISTEN {
+            return match self.subscription(request) {
+                Ok(subscription) => Event::Listen(subscription),
+                Err(error) => Event::Answer(refuse(request, &error)),
+            };
+        }
+        let own = match playing.instead_of.take() {
+            None if is_default && request.tool().is_none() => {
+                let scope = std::mem::replace(&mut playing.scope, Scope::new());
+                Some(self.text(request, scope))
+            }
+            own => own,
+        };
+        let odd = fault.as_ref().and_then(odd_result);
+        let reply = match (&response.reply, own) {
+            _ if let Some(result) = odd => Reply::Result(result),
+            (MockReply::Default, Some(Ok(result))) => Reply::Result(result),
+            (MockReply::Default, Some(Err(error))) => Reply::Whole(wire::error_reply(id, &error)),
+            (reply, _) => template::reply(id, reply, &mut playing.scope, &mut self.state),
+        };
+        let reply = match reply {
+            Reply::Whole(reply) => reply,
+            Reply::Result(result) => {
+                let mut result = self.finished(request, result);
+                if let (Some(fault), Some(members)) = (&fault, result.as_object_mut()) {
+                    spoil(members, fault);
+                }
+                wire::result_reply(id, &result)
+            }
+        };
+        Event::Answer(deliver(id, reply, fault))
+    }
+
+    /// A result as the revision of its request wants it.
+    fn finished(&self, request: &Request, result: Value) -> Value {
+        if request.stateless {
+            self.marked_complete(&request.method, result)
+        } else {
+            result
+        }
+    }
+
+    pub(super) fn result(&self, request: &Request, result: Value) -> Delivery {
+        let result = self.finished(request, result);
+        Delivery::Messages(vec![wire::result_reply(&request.id, &result)])
+    }
+
+    /// A tool error that the mock itself answers.
+    pub(super) fn tool_failed(&self, request: &Request, message: &str) -> Event {
+        Event::Answer(self.result(request, tool_error(message)))
     }
 }
 
-/// A tool error that the mock itself answers.
-fn refused(id: Id, message: &str) -> Event {
-    let reply = wire::result_reply(&id, &tool_error(message));
-    Event::Answer {
-        id,
-        reply,
-        fault: None,
+/// An error of the mock itself. What it stands for in HTTP counts where there is no session.
+pub(super) fn refuse(request: &Request, error: &Value) -> Delivery {
+    let reply = wire::error_reply(&request.id, error);
+    if request.stateless {
+        let status = protocol::status(error["code"].as_i64().unwrap_or_default());
+        return Delivery::Refused { status, reply };
     }
+    Delivery::Messages(vec![reply])
 }
 
 /// A reply on its way out.
@@ -312,6 +292,11 @@ pub(super) enum Delivery {
     Broken(String),
     /// Nothing, in the place of a message.
     Empty,
+    /// This message, with an HTTP status.
+    Refused {
+        status: u16,
+        reply: String,
+    },
     /// An HTTP status; `error` is what stands for it where there is none.
     Status {
         status: u16,
@@ -333,11 +318,10 @@ pub(super) enum Delivery {
 }
 
 /// What is delivered in place of a reply.
-pub(super) fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery {
+fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery {
     let Some(fault) = fault else {
         return Delivery::Messages(vec![reply]);
     };
-    let result = |result: &Value| Delivery::Messages(vec![wire::result_reply(id, result)]);
     match fault {
         Fault::HttpStatus {
             status,
@@ -368,21 +352,44 @@ pub(super) fn deliver(id: &Id, reply: String, fault: Option<Fault>) -> Delivery 
             1,
         )]),
         Fault::DuplicateReply => Delivery::Messages(vec![reply.clone(), reply]),
-        Fault::Oversized(bytes) => {
-            result(&json!({ "content": [{ "type": "text", "text": "x".repeat(bytes) }] }))
-        }
         Fault::Exit(code) => Delivery::Exit(code),
-        Fault::Vanish => Delivery::Messages(vec![reply]),
-        Fault::ContentNotAList => result(&json!({ "content": "a text where a list belongs" })),
-        Fault::BadItem => result(&json!({ "content": [
+        Fault::Oversized(_)
+        | Fault::Vanish
+        | Fault::WrongResultType
+        | Fault::NoCacheHints
+        | Fault::ContentNotAList
+        | Fault::BadItem
+        | Fault::InvalidBase64 => Delivery::Messages(vec![reply]),
+    }
+}
+
+/// Takes from a result, or changes in it, what the protocol has added.
+fn spoil(result: &mut Object, fault: &Fault) {
+    match fault {
+        Fault::WrongResultType => {
+            result.insert("resultType".to_owned(), json!("no_such_type"));
+        }
+        Fault::NoCacheHints => result.retain(|name, _| name != "ttlMs" && name != "cacheScope"),
+        _ => {}
+    }
+}
+
+/// The result that a fault puts in place of the declared one.
+fn odd_result(fault: &Fault) -> Option<Value> {
+    let content = match fault {
+        Fault::Oversized(bytes) => json!([{ "type": "text", "text": "x".repeat(*bytes) }]),
+        Fault::ContentNotAList => json!("a text where a list belongs"),
+        Fault::BadItem => json!([
             { "type": "text", "text": "a good block" },
             { "type": "no-such-type", "payload": 1 },
             { "type": "text", "text": "another good block" },
-        ] })),
-        Fault::InvalidBase64 => result(&json!({ "content": [
+        ]),
+        Fault::InvalidBase64 => json!([
             { "type": "image", "data": "*** this is not Base64 ***", "mimeType": "image/png" },
-        ] })),
-    }
+        ]),
+        _ => return None,
+    };
+    Some(json!({ "content": content }))
 }
 
 /// The first half of a text, cut between characters.

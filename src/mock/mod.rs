@@ -6,12 +6,16 @@
 //! |---|---|
 //! | `wire` | JSON-RPC: what a message is, how replies are written |
 //! | `core` | a server as declared, and how it introduces itself |
+//! | `stateless` | what requests of the revision 2026-07-28 say of themselves, and what their results say |
 //! | `requests` | pure: a declaration, a state and a request make an exchange |
 //! | `exchange` | one request as a series of events, and what goes wrong with its reply |
+//! | `playing` | a prepared response on its way, and requests whose clients are asked something first |
+//! | `asking` | what a client is asked on the way |
 //! | `answers` | which response answers a call |
 //! | `recorded` | a server made from a recorded trajectory |
 //! | `resources` | the rest of what a server offers |
 //! | `uri_pattern` | which resource a template means |
+//! | `subscription` | news for those that listen for them by a request |
 //! | `template` | `{{references}}`, and replies with them filled in |
 //! | `state` | what the server remembers, and what is known of a client |
 //! | `service` | clients, changes from outside, notifications to all |
@@ -21,18 +25,22 @@
 //! | `llm` | a stand-in for the API of a model |
 
 mod answers;
+mod asking;
 mod call_log;
 mod core;
 mod exchange;
 mod http;
 mod llm;
+mod playing;
 mod receive;
 mod recorded;
 mod requests;
 mod resources;
 mod service;
 mod state;
+mod stateless;
 mod stdio;
+mod subscription;
 mod template;
 mod uri_pattern;
 mod wire;

@@ -5,11 +5,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::mock::exchange::{Delivery, Event, Exchange, deliver};
+use crate::mock::exchange::{Delivery, Event, Exchange, refuse};
+use crate::mock::playing::Request;
 use crate::mock::service::{Service, Session};
+use crate::mock::subscription::Subscription;
 use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 
 /// The most requests of one client that are being answered at once.
@@ -25,7 +28,7 @@ pub(super) enum Received {
     /// This goes back at once.
     Now(Delivery),
     /// An answer that takes time goes back.
-    Later(Running),
+    Later(Box<Running>),
 }
 
 impl Service {
@@ -52,7 +55,7 @@ impl Service {
                 }
                 Received::Nothing
             }
-            Incoming::Request { id, method, params } => self.request(session, id, &method, &params),
+            Incoming::Request { id, method, params } => self.request(session, id, method, params),
         }
     }
 
@@ -60,13 +63,31 @@ impl Service {
         self: &Arc<Self>,
         session: &Arc<Session>,
         id: Id,
-        method: &str,
-        params: &Value,
+        method: String,
+        params: Value,
     ) -> Received {
         let (exchange, event) = {
             let mut core = self.core();
+            let mut request = Request {
+                id,
+                method,
+                params,
+                stateless: false,
+            };
+            let mut described = None;
+            let is_marked = session.is_stateless;
+            if core.is_stateless(&request.method, &request.params, is_marked) {
+                request.stateless = true;
+                match core.client_of(&request.method, &request.params) {
+                    Ok(client) => described = Some(client),
+                    Err(error) => return Received::Now(refuse(&request, &error)),
+                }
+            }
+            core.decide(&request);
             let mut client = session.client.lock();
-            let (mut exchange, called) = core.begin(&mut client, id, method, params);
+            let asking = described.as_mut().unwrap_or(&mut client);
+            let (mut exchange, called) = core.begin(asking, request);
+            exchange.client = described;
             if let Some(called) = called {
                 self.calls().record(&core.name, called);
             }
@@ -74,30 +95,25 @@ impl Service {
             (exchange, event)
         };
         let event = match event {
-            Event::Answer { id, reply, fault } => {
-                return Received::Now(deliver(&id, reply, fault));
-            }
+            Event::Answer(delivery) => return Received::Now(delivery),
             event => event,
         };
         let cancelled = session.ended.child_token();
         let mut running = session.running.lock();
         if running.len() >= MAX_RUNNING {
             let error = wire::error(SERVER_ERROR, "too many requests are under way");
-            return Received::Now(deliver(
-                &exchange.id,
-                wire::error_reply(&exchange.id, &error),
-                None,
-            ));
+            let reply = wire::error_reply(&exchange.request.id, &error);
+            return Received::Now(Delivery::Messages(vec![reply]));
         }
-        running.insert(exchange.id.clone(), cancelled.clone());
+        running.insert(exchange.request.id.clone(), cancelled.clone());
         drop(running);
-        Received::Later(Running {
+        Received::Later(Box::new(Running {
             service: Arc::clone(self),
             session: Arc::clone(session),
             exchange,
             event,
             cancelled,
-        })
+        }))
     }
 }
 
@@ -130,7 +146,10 @@ impl Running {
             () = cancelled.cancelled() => {}
             () = out.closed() => {}
         }
-        self.session.running.lock().remove(&self.exchange.id);
+        self.session
+            .running
+            .lock()
+            .remove(&self.exchange.request.id);
     }
 
     async fn play(&mut self, out: &mpsc::Sender<Outgoing>) {
@@ -150,14 +169,39 @@ impl Running {
                     None
                 }
                 Event::Ask { method, params } => Some(self.ask(out, method, &params).await),
-                Event::Answer { id, reply, fault } => {
-                    let _ = out.send(Outgoing::Last(deliver(&id, reply, fault))).await;
+                Event::Listen(subscription) => return self.listen(out, &subscription).await,
+                Event::Answer(delivery) => {
+                    let _ = out.send(Outgoing::Last(delivery)).await;
                     return;
                 }
             };
             let mut core = self.service.core();
             let client = self.session.client.lock();
             self.event = core.advance(&client, &mut self.exchange, answer);
+        }
+    }
+
+    /// Passes news on until the client or the server ends it.
+    async fn listen(&self, out: &mpsc::Sender<Outgoing>, subscription: &Subscription) {
+        let mut news = self.service.news();
+        let mut message = Some(subscription.acknowledged());
+        loop {
+            if let Some(message) = message.take() {
+                let _ = out.send(Outgoing::Message(message)).await;
+            }
+            tokio::select! {
+                news = news.recv() => match news {
+                    Ok(news) => message = subscription.message(&news),
+                    // Too many came at once, and some are lost.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
+                () = self.session.closing.cancelled() => {
+                    let last = Delivery::Messages(subscription.ended());
+                    let _ = out.send(Outgoing::Last(last)).await;
+                    return;
+                }
+            }
         }
     }
 

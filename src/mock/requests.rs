@@ -7,14 +7,18 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::mock::answers::Choice;
+use crate::mock::asking::IN_ROUNDS;
 use crate::mock::call_log::Called;
 use crate::mock::core::Core;
 use crate::mock::exchange::Exchange;
+use crate::mock::playing::{Playing, Request};
 use crate::mock::recorded;
 use crate::mock::resources::set_level;
 use crate::mock::state::Client;
+use crate::mock::stateless::REMOVED;
+use crate::mock::subscription::LISTEN;
 use crate::mock::template::{Scope, tool_error};
-use crate::mock::wire::{self, INVALID_PARAMS, Id, METHOD_NOT_FOUND};
+use crate::mock::wire::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::model::Object;
 use crate::scenario_file::mock::MockResponse;
 
@@ -23,48 +27,63 @@ impl Core {
     pub(super) fn begin(
         &mut self,
         client: &mut Client,
-        id: Id,
-        method: &str,
-        params: &Value,
+        request: Request,
     ) -> (Exchange, Option<Called>) {
-        let arguments = match params {
+        let arguments = match &request.params {
             Value::Null => Object::new(),
             Value::Object(members) => members.clone(),
             _ => {
                 let problem = "`params` is not an object";
                 let error = bad_params(problem, &Value::Null, problem);
-                return (Exchange::answered(id, Err(error)), None);
+                return (Exchange::answered(request, Err(error)), None);
             }
         };
-        if method == "tools/call" {
-            return self.call(id, params);
+        match self.rounds.take(&request) {
+            Ok(None) => {}
+            Ok(Some(playing)) => return (Exchange::playing(request, playing), None),
+            Err(problem) => {
+                let error = wire::error(INVALID_PARAMS, &problem);
+                return (Exchange::answered(request, Err(error)), None);
+            }
         }
-        let answer = self.answer(client, method, params);
-        let prepared = self.methods.iter_mut().find(|(it, _)| it == method);
-        if let Some((_, answers)) = prepared {
+        if request.method == "tools/call" {
+            return self.call(request);
+        }
+        // Where the client may be asked first, the answer comes later.
+        let asks_first = IN_ROUNDS.contains(&request.method.as_str());
+        let now = (!asks_first).then(|| self.answer(client, &request));
+        let prepared = self.methods.iter_mut();
+        let mut prepared = prepared.filter(|(method, _)| *method == request.method);
+        if let Some((_, answers)) = prepared.next() {
             let mut scope = Scope::new().with("args", Value::Object(arguments.clone()));
             let choice = answers.choose(&arguments, &mut scope, &mut self.state);
             if let Choice::Response(_, response) = choice {
-                let exchange = Exchange::playing(id, response, scope, params).instead_of(answer);
-                return (exchange, None);
+                let mut playing = Playing::new(&request, response, scope);
+                playing.instead_of = now;
+                return (Exchange::playing(request, Box::new(playing)), None);
             }
         }
-        (Exchange::answered(id, answer), None)
+        if request.stateless && request.method == LISTEN {
+            let playing = Playing::new(&request, Arc::default(), Scope::new());
+            return (Exchange::playing(request, Box::new(playing)), None);
+        }
+        let answer = now.unwrap_or_else(|| self.answer(client, &request));
+        (Exchange::answered(request, answer), None)
     }
 
     /// What the server answers when nothing else is declared.
-    fn answer(
-        &mut self,
-        client: &mut Client,
-        method: &str,
-        params: &Value,
-    ) -> Result<Value, Value> {
+    fn answer(&mut self, client: &mut Client, request: &Request) -> Result<Value, Value> {
+        let Request { method, params, .. } = request;
+        let method = method.as_str();
         let declared = &self.declared;
         let size = declared.page_size;
-        let has_resources =
-            !declared.resources.is_empty() || !declared.resource_templates.is_empty();
+        let has_resources = self.has_resources();
         let has_prompts = !declared.prompts.is_empty();
+        if request.stateless && REMOVED.contains(&method) {
+            return Err(unknown(method));
+        }
         match method {
+            "server/discover" if request.stateless => Ok(self.discover()),
             "initialize" => Ok(self.initialize(client, params)),
             "ping" => Ok(json!({})),
             "tools/list" => page("tools", self.tools.listed().into_iter(), size, params),
@@ -81,24 +100,39 @@ impl Core {
                     params,
                 )
             }
-            "resources/read" if has_resources => self.read(params),
-            "resources/subscribe" if has_resources => self.subscribe(client, params, true),
-            "resources/unsubscribe" if has_resources => self.subscribe(client, params, false),
+            "resources/read" | "prompts/get" => self.text(request, Scope::new()),
+            "resources/subscribe" if has_resources => self.subscribe(client, request, true),
+            "resources/unsubscribe" if has_resources => self.subscribe(client, request, false),
             "prompts/list" if has_prompts => {
                 let prompts = declared.prompts.iter().map(|it| it.served.clone());
                 page("prompts", prompts, size, params)
             }
-            "prompts/get" if has_prompts => self.prompt(params),
             "completion/complete" if has_resources || has_prompts => self.complete(params),
             "logging/setLevel" if self.capabilities.get("logging").is_some() => {
                 set_level(client, params)
             }
-            _ => {
-                let message = format!("there is no method `{method}`");
-                Err(wire::error(METHOD_NOT_FOUND, &message))
-            }
+            _ => Err(unknown(method)),
         }
     }
+
+    /// What a resource or prompt says; `scope` knows what the client was asked before.
+    pub(super) fn text(&mut self, request: &Request, scope: Scope) -> Result<Value, Value> {
+        match request.method.as_str() {
+            "resources/read" if self.has_resources() => self.read(request, scope),
+            "prompts/get" if !self.declared.prompts.is_empty() => {
+                self.prompt(&request.params, scope)
+            }
+            method => Err(unknown(method)),
+        }
+    }
+
+    fn has_resources(&self) -> bool {
+        !self.declared.resources.is_empty() || !self.declared.resource_templates.is_empty()
+    }
+}
+
+fn unknown(method: &str) -> Value {
+    wire::error(METHOD_NOT_FOUND, &format!("there is no method `{method}`"))
 }
 
 /// One page of a list under its key, as the client's cursor asks for it.
@@ -138,20 +172,21 @@ fn offset(cursor: &Value) -> Option<usize> {
 
 impl Core {
     /// Begins a tool call.
-    pub(super) fn call(&mut self, id: Id, params: &Value) -> (Exchange, Option<Called>) {
-        let refuse = |id, message: &str, tool: &Value, details: &str| {
+    pub(super) fn call(&mut self, request: Request) -> (Exchange, Option<Called>) {
+        let refuse = |request, message: &str, tool: &Value, details: &str| {
             let error = bad_params(message, tool, details);
-            (Exchange::answered(id, Err(error)), None)
+            (Exchange::answered(request, Err(error)), None)
         };
+        let params = &request.params;
         let name = match params.get("name") {
-            Some(Value::String(name)) => name,
+            Some(Value::String(name)) => name.clone(),
             given => {
                 let details = match given {
                     None => "`name` is missing",
                     Some(_) => "`name` is not text",
                 };
                 return refuse(
-                    id,
+                    request,
                     "a tool call needs the tool's name",
                     &Value::Null,
                     details,
@@ -164,17 +199,17 @@ impl Core {
             Some(Value::Object(arguments)) => arguments.clone(),
             Some(_) => {
                 let message = format!("the arguments of tool `{name}` are no object");
-                return refuse(id, &message, &tool, "`arguments` is not an object");
+                return refuse(request, &message, &tool, "`arguments` is not an object");
             }
         };
         let validates = self.options.validate;
-        let Some(entry) = self.tools.find(name) else {
+        let Some(entry) = self.tools.find(&name) else {
             let details = "the server has no tool of this name";
-            return refuse(id, &format!("unknown tool `{name}`"), &tool, details);
+            return refuse(request, &format!("unknown tool `{name}`"), &tool, details);
         };
         if validates && let Some(details) = entry.violations(&arguments) {
             let message = format!("the arguments of tool `{name}` do not fit its input schema");
-            return refuse(id, &message, &tool, &details);
+            return refuse(request, &message, &tool, &details);
         }
         let mut scope = Scope::new()
             .with("tool", tool)
@@ -201,7 +236,7 @@ impl Core {
             }
             Choice::Exhausted => {
                 let text = format!("all responses of mock tool `{name}` that fit are used up");
-                let answer = Exchange::answered(id, Ok(tool_error(&text)));
+                let answer = Exchange::answered(request, Ok(tool_error(&text)));
                 return (answer, Some(called(None)));
             }
             Choice::Default | Choice::Unmatched => {
@@ -210,11 +245,12 @@ impl Core {
                     let count = entry.answers.len();
                     tool_error(&format!("none of the {count} responses of mock tool `{name}` fits the arguments {given}"))
                 });
-                let answer = Exchange::answered(id, Ok(error));
+                let answer = Exchange::answered(request, Ok(error));
                 return (answer, Some(called(None)));
             }
         };
-        let exchange = Exchange::playing(id, response, scope, params).of_tool(name);
+        let playing = Playing::new(&request, response, scope);
+        let exchange = Exchange::playing(request, Box::new(playing));
         (exchange, Some(called))
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::mock::core::Core;
+use crate::mock::playing::Request;
 use crate::mock::state::{Client, LOG_LEVELS};
 use crate::mock::template::{Scope, block};
 use crate::mock::wire::{self, INVALID_PARAMS, RESOURCE_NOT_FOUND};
@@ -25,11 +26,17 @@ impl Core {
             })
     }
 
+    /// Whether a URI names something.
+    pub(super) fn has(&self, uri: &str) -> bool {
+        self.resource(uri).is_some()
+    }
+
     /// `resources/read`.
-    pub(super) fn read(&mut self, params: &Value) -> Result<Value, Value> {
-        let uri = uri(params)?;
-        let (contents, variables) = self.resource(uri).ok_or_else(|| not_found(uri))?;
-        let mut scope = Scope::new()
+    pub(super) fn read(&mut self, request: &Request, scope: Scope) -> Result<Value, Value> {
+        let uri = uri(&request.params)?;
+        let found = self.resource(uri);
+        let (contents, variables) = found.ok_or_else(|| not_found(request, uri))?;
+        let mut scope = scope
             .with("args", json!({ "uri": uri }))
             .with("uri", Value::Object(variables));
         let state = &mut self.state;
@@ -49,15 +56,15 @@ impl Core {
     pub(super) fn subscribe(
         &self,
         client: &mut Client,
-        params: &Value,
+        request: &Request,
         wanted: bool,
     ) -> Result<Value, Value> {
-        let uri = uri(params)?;
+        let uri = uri(&request.params)?;
         if !wanted {
             client.unsubscribe(uri);
             return Ok(json!({}));
         }
-        self.resource(uri).ok_or_else(|| not_found(uri))?;
+        self.resource(uri).ok_or_else(|| not_found(request, uri))?;
         if !client.subscribe(uri) {
             let message = "this client has too many subscriptions";
             return Err(wire::error(INVALID_PARAMS, message));
@@ -71,8 +78,13 @@ fn uri(params: &Value) -> Result<&str, Value> {
     uri.ok_or_else(|| wire::error(INVALID_PARAMS, "the request needs the resource's `uri`"))
 }
 
-fn not_found(uri: &str) -> Value {
-    let mut error = wire::error(RESOURCE_NOT_FOUND, &format!("there is no resource `{uri}`"));
+fn not_found(request: &Request, uri: &str) -> Value {
+    let code = if request.stateless {
+        INVALID_PARAMS
+    } else {
+        RESOURCE_NOT_FOUND
+    };
+    let mut error = wire::error(code, &format!("there is no resource `{uri}`"));
     error["data"] = json!({ "uri": uri });
     error
 }
@@ -82,7 +94,7 @@ const MAX_COMPLETIONS: usize = 100;
 
 impl Core {
     /// `prompts/get`.
-    pub(super) fn prompt(&mut self, params: &Value) -> Result<Value, Value> {
+    pub(super) fn prompt(&mut self, params: &Value, scope: Scope) -> Result<Value, Value> {
         let name = params.get("name").and_then(Value::as_str);
         let name = name
             .ok_or_else(|| wire::error(INVALID_PARAMS, "the request needs the prompt's `name`"))?;
@@ -113,7 +125,7 @@ impl Core {
             let details = format!("the argument `{missing}` is missing");
             return Err(refuse("bad arguments for prompt", name, &details));
         }
-        let mut scope = Scope::new().with("args", Value::Object(arguments));
+        let mut scope = scope.with("args", Value::Object(arguments));
         let state = &mut self.state;
         let messages: Vec<Value> = prompt
             .messages

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, broadcast, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::mock::call_log::CallLog;
 use crate::mock::core::Core;
 use crate::mock::state::{Announcement, Client};
 use crate::mock::wire::Id;
+use crate::protocol::{self, Mirrored};
 use crate::scenario_file::mock::{HttpResponses, MockTool};
 
 /// The most sessions kept; a new one replaces the one that was not used for longest.
@@ -24,6 +25,7 @@ pub(super) struct Service {
     pub(super) core: Mutex<Core>,
     sessions: Mutex<Sessions>,
     calls: Mutex<CallLog>,
+    news: broadcast::Sender<Announcement>,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +41,7 @@ impl Service {
             core: Mutex::new(core),
             sessions: Mutex::default(),
             calls: Mutex::default(),
+            news: broadcast::Sender::new(MAX_WAITING),
         })
     }
 
@@ -85,6 +88,13 @@ impl Service {
         self.core().declared.http_responses
     }
 
+    /// The arguments of a tool that headers repeat; none where there is no such tool.
+    pub(super) fn mirrored_by(&self, tool: &str) -> Vec<Mirrored> {
+        let mut core = self.core();
+        let schema = core.tools.find(tool).and_then(|it| it.tool.input_schema());
+        schema.map(protocol::mirrored).unwrap_or_default()
+    }
+
     /// A new session under an id that is not in use.
     pub(super) fn open(&self, id: &str) -> Arc<Session> {
         let session = Arc::new(Session::default());
@@ -119,9 +129,16 @@ impl Service {
         session.is_some()
     }
 
+    /// All notifications from now on that belong to no request.
+    pub(super) fn news(&self) -> broadcast::Receiver<Announcement> {
+        self.news.subscribe()
+    }
+
     /// Sends a notification to all clients it concerns.
     pub(super) fn announce(&self, news: &Announcement) {
-        let message = news.message();
+        // Fails when nobody listens.
+        let _ = self.news.send(news.clone());
+        let message = news.message(None);
         for session in self.sessions.lock().by_id.values() {
             if news.concerns(&session.client.lock()) {
                 session.outbox.put(message.clone());
@@ -144,6 +161,8 @@ const MAX_WAITING: usize = 1000;
 #[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) client: Mutex<Client>,
+    /// It stands for a single request, whose headers say that it is one of the revision 2026-07-28.
+    pub(super) is_stateless: bool,
     pub(super) last_use: AtomicU64,
     /// Messages that belong to no request.
     pub(super) outbox: Outbox,
@@ -154,6 +173,8 @@ pub(super) struct Session {
     pub(super) running: Mutex<HashMap<Id, CancellationToken>>,
     /// Cancelled when another stream fetches what lies in the outbox.
     stream: Mutex<CancellationToken>,
+    /// Cancelled when the client has said its last.
+    pub(super) closing: CancellationToken,
     /// Cancelled when the session has ended.
     pub(super) ended: CancellationToken,
 }
@@ -166,6 +187,14 @@ pub(super) struct Outbox {
 }
 
 impl Session {
+    /// A stand-in for the session that a request of the revision 2026-07-28 does not have.
+    pub(super) fn of_one_request() -> Self {
+        Self {
+            is_stateless: true,
+            ..Self::default()
+        }
+    }
+
     /// Makes the caller the one reader of the outbox. The token is cancelled when another reader takes over, or the session
     /// ends.
     pub(super) fn take_over(&self) -> CancellationToken {

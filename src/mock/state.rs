@@ -129,24 +129,35 @@ pub(super) const LOG_LEVELS: [&str; 8] = [
 ];
 
 /// The most resources one client may subscribe to.
-const MAX_SUBSCRIPTIONS: usize = 1000;
+pub(super) const MAX_SUBSCRIPTIONS: usize = 1000;
 
 /// What is known of one client.
 #[derive(Debug, Default)]
 pub(super) struct Client {
+    /// It has opened a session, in which it gets news.
+    pub(super) initialized: bool,
     /// The capabilities it declared.
     pub(super) capabilities: Value,
-    /// The least severe log level it wants, as an index into [`LOG_LEVELS`].
+    /// The least severe log level it wants, as an index into [`LOG_LEVELS`]; their number for none.
     pub(super) log_level: usize,
     subscriptions: HashSet<String>,
 }
 
 impl Client {
-    /// Whether it can be asked: `sampling`, `elicitation` or `roots`.
-    pub(super) fn can(&self, capability: &str) -> bool {
-        self.capabilities
-            .get(capability)
-            .is_some_and(Value::is_object)
+    /// What one request says of its client.
+    pub(super) fn of_one_request(capabilities: Value, log_level: usize) -> Self {
+        Self {
+            capabilities,
+            log_level,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it can be asked: `sampling`, `elicitation` or `roots`, and what is within.
+    pub(super) fn can(&self, capability: &[&str]) -> bool {
+        let mut names = capability.iter();
+        let found = names.try_fold(&self.capabilities, |at, name| at.get(name));
+        found.is_some_and(Value::is_object)
     }
 
     pub(super) fn wants_log(&self, level: &str) -> bool {
@@ -183,21 +194,24 @@ pub(super) enum Announcement {
 
 impl Announcement {
     /// The notification, as text.
-    pub(super) fn message(&self) -> String {
-        match self {
-            Self::ListChanged(list) => {
-                wire::notification(&format!("notifications/{list}/list_changed"), &Value::Null)
-            }
-            Self::ResourceUpdated(uri) => {
-                wire::notification("notifications/resources/updated", &json!({ "uri": uri }))
-            }
+    pub(super) fn message(&self, meta: Option<&Value>) -> String {
+        let (method, mut params) = match self {
+            Self::ListChanged(list) => (format!("notifications/{list}/list_changed"), Value::Null),
+            Self::ResourceUpdated(uri) => (
+                "notifications/resources/updated".to_owned(),
+                json!({ "uri": uri }),
+            ),
+        };
+        if let Some(meta) = meta {
+            params["_meta"] = meta.clone();
         }
+        wire::notification(&method, &params)
     }
 
     /// Whether this client gets it.
     pub(super) fn concerns(&self, client: &Client) -> bool {
         match self {
-            Self::ListChanged(_) => true,
+            Self::ListChanged(_) => client.initialized,
             Self::ResourceUpdated(uri) => client.is_subscribed(uri),
         }
     }

@@ -66,6 +66,7 @@ async fn converse(
         }
     }
     drop(out);
+    session.closing.cancel();
     let last_answers = async {
         while let Some(outgoing) = outgoing.recv().await {
             if let Some(ended) = write(output, delivery(outgoing)).await? {
@@ -97,6 +98,9 @@ async fn write(
                 message.push('\n');
                 output.write_all(message.as_bytes()).await?;
             }
+        }
+        Delivery::Refused { reply, .. } => {
+            output.write_all(format!("{reply}\n").as_bytes()).await?;
         }
         Delivery::Broken(text) => output.write_all(format!("{text}\n").as_bytes()).await?,
         Delivery::Empty => output.write_all(b"\n").await?,

@@ -14,7 +14,7 @@ use crate::scenario_file::mock::{AnswerBlock, Filter, MockReply, Reference, Segm
 ///
 /// Within one answer, a counter, the time and a generated id have the same value everywhere, so that a value that is set equals the one in
 /// the answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Scope {
     /// By root: `args`, `tool`, `uri`, and what the client answered to requests of ours.
     values: HashMap<&'static str, Value>,
@@ -38,6 +38,12 @@ impl Scope {
 
     pub(super) fn insert(&mut self, root: &'static str, value: Value) {
         self.values.insert(root, value);
+    }
+
+    /// Makes the answer to a question known by the question's key.
+    pub(super) fn insert_asked(&mut self, key: &str, answer: Value) {
+        let asked = self.values.entry("asked").or_insert_with(|| json!({}));
+        asked[key] = answer;
     }
 
     /// What a reference finds: `None` for a root that does not exist, `null` where the path leads nowhere.
@@ -171,13 +177,19 @@ fn apply(filter: Filter, value: Value) -> Value {
     }
 }
 
-/// The reply as it would go out if nothing went wrong with it.
-pub(super) fn reply(id: &Id, reply: &MockReply, scope: &mut Scope, state: &mut State) -> String {
-    match reply {
-        MockReply::Default => {
-            let result = default_result(scope, state);
-            wire::result_reply(id, &result)
-        }
+/// A reply as it would go out if nothing went wrong with it.
+pub(super) enum Reply {
+    /// A result, to which the protocol may add something.
+    Result(Value),
+    /// All that is sent.
+    Whole(String),
+}
+
+/// Fills in a declared reply.
+pub(super) fn reply(id: &Id, reply: &MockReply, scope: &mut Scope, state: &mut State) -> Reply {
+    Reply::Whole(match reply {
+        MockReply::Default => return Reply::Result(default_result(scope, state)),
+        MockReply::Verbatim(result) => return Reply::Result(result.clone()),
         MockReply::Result {
             content,
             structured_content,
@@ -195,7 +207,7 @@ pub(super) fn reply(id: &Id, reply: &MockReply, scope: &mut Scope, state: &mut S
             if let Some(meta) = meta {
                 result["_meta"] = scope.fill(meta, state);
             }
-            wire::result_reply(id, &result)
+            return Reply::Result(result);
         }
         MockReply::Error {
             code,
@@ -209,7 +221,6 @@ pub(super) fn reply(id: &Id, reply: &MockReply, scope: &mut Scope, state: &mut S
             wire::error_reply(id, &error)
         }
         MockReply::RawResult(result) => wire::result_reply(id, &scope.fill(result, state)),
-        MockReply::Verbatim(result) => wire::result_reply(id, result),
         MockReply::VerbatimError(error) => wire::error_reply(id, error),
         MockReply::RawMessage(message) => {
             let id = serde_json::from_str(id.as_json()).unwrap_or_default();
@@ -219,7 +230,7 @@ pub(super) fn reply(id: &Id, reply: &MockReply, scope: &mut Scope, state: &mut S
                 message => scope.fill(message, state).to_string(),
             }
         }
-    }
+    })
 }
 
 /// A content block with its references filled in. Its own members stay texts; the value of a `json` keeps its types.

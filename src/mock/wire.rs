@@ -10,6 +10,7 @@ pub(super) const PARSE_ERROR: i64 = -32700;
 pub(super) const INVALID_REQUEST: i64 = -32600;
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) const INVALID_PARAMS: i64 = -32602;
+pub(super) const INTERNAL_ERROR: i64 = -32603;
 pub(super) const RESOURCE_NOT_FOUND: i64 = -32002;
 /// The error code that stands for an HTTP status over stdio.
 pub(super) const SERVER_ERROR: i64 = -32000;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("input", &[]),
     ("json_schema", &[]),
+    ("protocol", &["model"]),
     (
         "run",
         &["digits", "model", "redact", "scenario_file", "text"],
@@ -19,6 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "json",
             "json_schema",
             "model",
+            "protocol",
             "redact",
             "sql",
             "text",
@@ -58,6 +60,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "lines",
             "model",
             "process",
+            "protocol",
             "run",
             "scenario_file",
             "text",
@@ -92,6 +95,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "json",
             "lines",
             "model",
+            "protocol",
             "redact",
             "scenario_file",
             "text",

@@ -7,11 +7,14 @@ mod declared;
 mod faults;
 mod fuzz;
 mod http;
+mod listening;
 mod load;
 mod offers;
 mod python;
 mod recorded;
 mod requests;
+mod rounds;
+mod stateless;
 mod stdio;
 mod steps;
 

@@ -38,6 +38,7 @@ use crate::mcp::transport_error::root;
 use crate::mcp::wire::{Message, Reply, read};
 use crate::model::{Catalogue, FailureKind, Object, Outcome, ServerCatalogue, Tool};
 use crate::process::ChildCommand;
+use crate::protocol;
 use crate::run::ready::SessionCheck;
 use crate::run::{Called, SetupError, Tools, Unlisted};
 use crate::scenario_file::servers::Protocol;
@@ -425,11 +426,15 @@ fn status(is_stateless: bool, answer: &str) -> StatusCode {
     else {
         return StatusCode::OK;
     };
-    match error["code"].as_i64() {
-        Some(METHOD_NOT_FOUND) if is_stateless => StatusCode::NOT_FOUND,
-        Some(-32_022..=-32_020) if is_stateless => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
-    }
+    let code = error["code"].as_i64().filter(|_| is_stateless);
+    let own = code.filter(|it| {
+        let is_of_era = i32::try_from(*it).is_ok_and(era::is_code);
+        *it == METHOD_NOT_FOUND || is_of_era
+    });
+    // What a tool or its arguments are refused for is an answer as any other.
+    own.map_or(StatusCode::OK, |it| {
+        StatusCode::from_u16(protocol::status(it)).unwrap_or(StatusCode::BAD_REQUEST)
+    })
 }
 
 /// The answer to a client that asks whether it can go on without sessions, and is to begin one.

@@ -16,31 +16,43 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::mirrored;
 use crate::http_server::{
     EVENT_STREAM, JSON, Refusal, accepts, event, is_json, read_body, respond, same_site,
     stream_response,
 };
-use crate::mock::core::PROTOCOL_VERSIONS;
 use crate::mock::exchange::Delivery;
 use crate::mock::receive::{Outgoing, Received};
 use crate::mock::service::{Service, Session};
 use crate::mock::wire::{self, INVALID_REQUEST, Id, Incoming};
+use crate::protocol::{self, Era};
 use crate::scenario_file::mock::{HttpResponses, MockTool};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(protocol::VERSION_HEADER);
 
 pub(super) async fn handle(State(front): State<Front>, request: Request) -> Response<Body> {
+    let has_sessions = front.service.core().speaks(Era::Legacy);
     let answered = match *request.method() {
         Method::POST => post(&front, request).await,
-        Method::GET => get(&front, request.headers()),
-        Method::DELETE => delete(&front, request.headers()),
-        _ => Err(Refusal::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "the endpoint takes POST, GET and DELETE",
-        )),
+        Method::GET if has_sessions => get(&front, request.headers()),
+        Method::DELETE if has_sessions => delete(&front, request.headers()),
+        _ => return not_allowed(has_sessions),
     };
     answered.unwrap_or_else(|refusal| refused(&refusal))
+}
+
+fn not_allowed(has_sessions: bool) -> Response<Body> {
+    let allowed = if has_sessions {
+        "GET, POST, DELETE"
+    } else {
+        "POST"
+    };
+    let message = format!("the endpoint takes {allowed}");
+    let mut response = refused(&Refusal::new(StatusCode::METHOD_NOT_ALLOWED, message));
+    let headers = response.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static(allowed));
+    response
 }
 
 async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal> {
@@ -57,13 +69,24 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
         _ => "",
     };
     let mut new_session = None;
-    let session = if method == "initialize" {
+    let session = if let Incoming::Request { id, method, params } = &message
+        && service
+            .core()
+            .is_stateless(method, params, is_marked(&headers))
+    {
+        if let Err(problem) = mirrored::check(service, &headers, method, params) {
+            let error = wire::error(protocol::HEADER_MISMATCH, &problem);
+            let reply = wire::error_reply(id, &error);
+            return Ok(respond(StatusCode::BAD_REQUEST, Some(JSON), reply.into()));
+        }
+        Arc::new(Session::of_one_request())
+    } else if method == "initialize" {
         let id = Uuid::new_v4().to_string();
         let session = service.open(&id);
         new_session = Some(id);
         session
     } else {
-        check_version(&headers, method)?;
+        check_version(service, &headers, method)?;
         // Requests without a session are answered too, so that the mock can be tried without a handshake.
         known_session(front, &headers)?.unwrap_or_default()
     };
@@ -91,7 +114,7 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
 fn get(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
     same_site(headers, front.options.any_host)?;
     accepts(headers, &[EVENT_STREAM])?;
-    check_version(headers, "")?;
+    check_version(&front.service, headers, "")?;
     let session = known_session(front, headers)?.ok_or_else(no_session)?;
     let taken_over = session.take_over();
     let messages = stream::unfold(session, async |session| {
@@ -111,13 +134,21 @@ fn delete(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal>
     Ok(respond(StatusCode::NO_CONTENT, None, Body::empty()))
 }
 
-/// The revision a client speaks after its handshake is one we know. Unknown methods pass, so that they are answered as unknown.
-fn check_version(headers: &HeaderMap, method: &str) -> Result<(), Refusal> {
+/// Whether the headers say that the request is one of the revision without sessions.
+fn is_marked(headers: &HeaderMap) -> bool {
+    headers
+        .get(PROTOCOL_VERSION)
+        .is_some_and(|it| it == protocol::STATELESS)
+}
+
+/// The revision a client speaks after its handshake is one that the server knows. A server of the older revisions answers discovery as an
+/// unknown method.
+fn check_version(service: &Service, headers: &HeaderMap, method: &str) -> Result<(), Refusal> {
     let Some(version) = headers.get(PROTOCOL_VERSION) else {
         return Ok(());
     };
-    let is_known = PROTOCOL_VERSIONS.iter().any(|it| version == *it);
-    if is_known || method == "server/discover" {
+    let known = service.core().versions();
+    if known.iter().any(|it| version == *it) || method == "server/discover" {
         return Ok(());
     }
     Err(Refusal::new(
@@ -125,7 +156,7 @@ fn check_version(headers: &HeaderMap, method: &str) -> Result<(), Refusal> {
         format!(
             "the protocol version `{}` is none of {}",
             String::from_utf8_lossy(version.as_bytes()),
-            PROTOCOL_VERSIONS.join(", ")
+            known.join(", ")
         ),
     ))
 }
@@ -171,6 +202,10 @@ async fn deliver(front: &Front, delivery: Delivery) -> Response<Body> {
             front.exit(code);
             std::future::pending().await
         }
+        Delivery::Refused { status, reply } => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+            respond(status, Some(JSON), reply.into())
+        }
         Delivery::Status {
             status,
             headers,
@@ -213,12 +248,7 @@ pub(super) fn status_response(
 pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
     let error = wire::error(INVALID_REQUEST, &refusal.message);
     let reply = wire::error_reply(&Id::null(), &error);
-    let mut response = respond(refusal.status, Some(JSON), reply.into());
-    if refusal.status == StatusCode::METHOD_NOT_ALLOWED {
-        let allowed = HeaderValue::from_static("GET, POST, DELETE");
-        response.headers_mut().insert(ALLOW, allowed);
-    }
-    response
+    respond(refusal.status, Some(JSON), reply.into())
 }
 
 /// The messages of an exchange as an event stream, to its end.
@@ -241,7 +271,9 @@ pub(super) fn in_events(outgoing: Outgoing, front: &Front) -> Chunks {
         Delivery::Messages(messages) => {
             whole(messages.iter().map(|it| event(it)).collect()).boxed()
         }
-        Delivery::Broken(text) => whole(event(&text)).boxed(),
+        Delivery::Broken(text) | Delivery::Refused { reply: text, .. } => {
+            whole(event(&text)).boxed()
+        }
         Delivery::Empty => whole(event("")).boxed(),
         Delivery::Status { .. } => stream::empty().boxed(),
         Delivery::Exit(code) => {

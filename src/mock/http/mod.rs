@@ -5,6 +5,7 @@
 mod admin;
 mod endpoint;
 mod legacy;
+mod mirrored;
 
 use std::io;
 use std::net::SocketAddr;

@@ -25,6 +25,8 @@ pub use self::llm::{
     LlmToolCall, NEXT,
 };
 pub use self::reference::{Filter, Reference, Segment};
-pub use self::reply::{AnswerBlock, ArgumentCondition, Fault, MockReply, OnExhausted, Step};
+pub use self::reply::{
+    AnswerBlock, ArgumentCondition, Asked, Fault, MockReply, OnExhausted, Question, Step,
+};
 pub use self::responses::MockResponse;
-pub use self::server::{DeclaredServer, MockTool};
+pub use self::server::{CacheHints, DeclaredServer, MockTool};

@@ -86,16 +86,9 @@ pub enum Step {
         total: Option<Value>,
         message: Option<String>,
     },
-    /// `sampling/createMessage`; the answer is `{{sampling.…}}` from here on.
-    Sample {
-        params: Value,
-    },
-    /// `elicitation/create`; the answer is `{{elicitation.…}}` from here on.
-    Elicit {
-        params: Value,
-    },
-    /// `roots/list`; the answer is `{{roots.…}}` from here on.
-    ListRoots,
+    /// The client is asked all of these. In a session, they are requests to it, one after the other; otherwise, the next round of its own
+    /// request brings the answers.
+    Ask(Vec<Question>),
     /// A notification with any method.
     Notify {
         method: String,
@@ -113,6 +106,36 @@ pub enum Step {
     ShowTools(Vec<String>),
     /// Takes tools out of the list, and notifies all clients.
     HideTools(Vec<String>),
+}
+
+/// Something that the client is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Its answer is `{{asked.KEY.…}}` from here on.
+    pub key: String,
+    pub kind: Asked,
+    pub params: Value,
+}
+
+/// Whom or what the client asks; also the capability that it declares, and the root of a reference to the latest answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Its model.
+    Sampling,
+    /// Its user.
+    Elicitation,
+    /// Its own files.
+    Roots,
+}
+
+impl Asked {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sampling => "sampling",
+            Self::Elicitation => "elicitation",
+            Self::Roots => "roots",
+        }
+    }
 }
 
 /// What can go wrong with a reply.
@@ -150,6 +173,10 @@ pub enum Fault {
     BadItem,
     /// An image whose data is no Base64.
     InvalidBase64,
+    /// The result is of a type that there is not.
+    WrongResultType,
+    /// The result does not say for how long it holds.
+    NoCacheHints,
 }
 
 impl AnswerBlock {

@@ -124,8 +124,10 @@ fn check_response(response: &ResponseSection, at: Mark, findings: &mut Findings)
     let given: Vec<&str> = answers.iter().filter(|it| it.1).map(|it| it.0).collect();
     match (given.as_slice(), &response.fault) {
         ([], None) => {
-            let does_something =
-                response.set.is_some() || response.unset.is_some() || response.delay.is_some();
+            let does_something = response.set.is_some()
+                || response.unset.is_some()
+                || response.delay.is_some()
+                || response.steps.is_some();
             if !does_something {
                 let message = "a response needs `content`, `structured_content`, `is_error`, `error`, `raw_result`, `raw_message` or `fault`";
                 findings.error(at, message, NO_HINT);

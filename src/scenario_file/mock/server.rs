@@ -1,6 +1,7 @@
 //! The `mcp_interactions` section: mock servers, their tools, and `{{references}}` in them that are misspelt.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -11,8 +12,9 @@ use super::resources::{PromptSection, ResourceSection, TemplateSection};
 use super::responses::{MockResponse, ResponseSection};
 use crate::model::Object;
 use crate::model::placeholder::Alike;
+use crate::protocol::Era;
 use crate::scenario_file::decode::{
-    At, Count, NO_HINT, Named, Plain, Served, Word, choice, section,
+    At, Count, NO_HINT, Named, Plain, Served, Wait, Word, choice, section,
 };
 use crate::scenario_file::yaml::{Findings, Node, quoted};
 use crate::text::nearest::did_you_mean;
@@ -26,7 +28,7 @@ const MAX_TOOLS: usize = 1000;
 
 section! {
     /// A mock server: what it offers and how it answers.
-    MockSection => DeclaredServer(Default) {
+    MockSection => DeclaredServer, with default {
         /// The name the server gives itself; its name in the scenario unless given.
         name: Option<Word> as Option<String>,
         /// The name people are shown.
@@ -53,8 +55,42 @@ section! {
         page_size: Option<Count> as Option<usize>,
         /// Whether the server says that its lists may change.
         list_changed: Option<bool> as Option<bool>,
+        /// The eras of MCP it speaks; both unless given. `legacy` are the revisions up to 2025-11-25, which begin with a handshake.
+        supports: Option<At<Vec<EraWord>>> as Vec<Era> = vec![Era::Legacy, Era::Stateless],
+        /// For how long, and for whom, lists and resources hold, as answers to requests of 2026-07-28 say.
+        cache: Option<CacheSection> as CacheHints = CacheHints::default(),
+        /// The era of the first request is the only one that is spoken from then on, as by servers that a probe spoils.
+        first_message_decides: Option<bool> as bool = false,
+        /// Headers that do not repeat the body are refused in requests of 2026-07-28; they are unless this is `false`.
+        checks_headers: Option<bool> as bool = true,
         /// How answers to HTTP requests are sent.
         http_responses: Option<HttpResponsesWord> as HttpResponses = HttpResponses::Auto,
+    }
+}
+
+section! {
+    /// For how long, and for whom, lists and resources hold.
+    CacheSection => CacheHints, with default {
+        /// How long they may be kept; not at all unless given.
+        ttl: Option<Wait> as Duration = Duration::ZERO,
+        /// Who may keep them; `private` unless given.
+        scope: Option<CacheScopeWord> as &'static str = "private",
+    }
+}
+
+choice! {
+    /// Who may keep an answer: everybody on the way, or the client alone.
+    CacheScopeWord for &'static str {
+        "public" => "public",
+        "private" => "private",
+    }
+}
+
+choice! {
+    /// An era of MCP.
+    EraWord for Era {
+        "legacy" => Era::Legacy,
+        "2026-07-28" => Era::Stateless,
     }
 }
 
@@ -126,6 +162,9 @@ impl MockSection {
     /// Says so when something is declared twice, or in a place where it means nothing.
     pub(in crate::scenario_file) fn check(&self, findings: &mut Findings) {
         self.check_tools(findings);
+        if let Some(supports) = self.supports.as_ref().filter(|it| it.value.is_empty()) {
+            findings.error(supports.at, "a server speaks at least one era", NO_HINT);
+        }
         let resources = self.resources.iter().flatten().map(|it| &it.uri);
         let templates = self
             .resource_templates
@@ -240,7 +279,7 @@ impl MockTool {
 }
 
 /// Where references start.
-const ROOTS: [&str; 11] = [
+const ROOTS: [&str; 12] = [
     "args",
     "get",
     "counter",
@@ -252,6 +291,7 @@ const ROOTS: [&str; 11] = [
     "sampling",
     "elicitation",
     "roots",
+    "asked",
 ];
 
 /// Warns of what looks like a reference and is none. Other braces are anybody's.

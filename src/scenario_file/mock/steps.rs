@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
-use super::reply::{Fault, Step};
+use super::reply::{Asked, Fault, Question, Step};
 use super::resources::MessageSection;
 use crate::model::Object;
 use crate::scenario_file::decode::{
@@ -29,6 +29,8 @@ one_key! {
         "elicit" => Elicit(Box<ElicitSection>),
         /// Ask for the client's roots; the answer is `{{roots.…}}` from here on.
         "list_roots" => ListRoots(OnlyTrue),
+        /// Ask several things at once, each under a key of its own; the answers are `{{asked.KEY.…}}` from here on.
+        "ask" => Ask(Named<QuestionSection>),
         /// Send any notification.
         "notify" => Notify(NotifySection),
         /// Tell the subscribers of a resource that it changed.
@@ -39,6 +41,18 @@ one_key! {
         "show_tools" => ShowTools(Vec<String>),
         /// Take tools out of the list, and tell all clients.
         "hide_tools" => HideTools(Vec<String>),
+    }
+}
+
+one_key! {
+    /// Something that the client is asked.
+    QuestionSection {
+        /// Ask the client's model.
+        "sample" => Sample(Box<SampleSection>),
+        /// Ask the user.
+        "elicit" => Elicit(Box<ElicitSection>),
+        /// Ask for the client's roots.
+        "list_roots" => ListRoots(OnlyTrue),
     }
 }
 
@@ -184,13 +198,13 @@ impl Plain<Step> for StepSection {
                 total: it.total.clone(),
                 message: it.message.clone(),
             },
-            Self::Sample(it) => Step::Sample {
-                params: it.params(),
-            },
-            Self::Elicit(it) => Step::Elicit {
-                params: it.params(),
-            },
-            Self::ListRoots(_) => Step::ListRoots,
+            Self::Sample(it) => asked_alone(Asked::Sampling, it.params()),
+            Self::Elicit(it) => asked_alone(Asked::Elicitation, it.params()),
+            Self::ListRoots(_) => asked_alone(Asked::Roots, Value::Null),
+            Self::Ask(questions) => {
+                let questions = questions.0.iter();
+                Step::Ask(questions.map(|(key, it)| it.question(&key.value)).collect())
+            }
             Self::Notify(it) => Step::Notify {
                 method: it.method.0.clone(),
                 params: it.params.clone().map(Value::Object).unwrap_or_default(),
@@ -200,6 +214,24 @@ impl Plain<Step> for StepSection {
             Self::ShowTools(names) => Step::ShowTools(names.clone()),
             Self::HideTools(names) => Step::HideTools(names.clone()),
         }
+    }
+}
+
+/// A question that goes by its kind.
+fn asked_alone(kind: Asked, params: Value) -> Step {
+    let key = kind.name().to_owned();
+    Step::Ask(vec![Question { key, kind, params }])
+}
+
+impl QuestionSection {
+    fn question(&self, key: &str) -> Question {
+        let (kind, params) = match self {
+            Self::Sample(it) => (Asked::Sampling, it.params()),
+            Self::Elicit(it) => (Asked::Elicitation, it.params()),
+            Self::ListRoots(_) => (Asked::Roots, Value::Null),
+        };
+        let key = key.to_owned();
+        Question { key, kind, params }
     }
 }
 
@@ -258,7 +290,7 @@ impl ElicitSection {
 }
 
 /// The faults that need no more words.
-const PLAIN: [(&str, Fault); 10] = [
+const PLAIN: [(&str, Fault); 12] = [
     ("invalid_json", Fault::InvalidJson),
     ("empty_body", Fault::EmptyBody),
     ("hang", Fault::Hang),
@@ -269,6 +301,8 @@ const PLAIN: [(&str, Fault); 10] = [
     ("content_not_a_list", Fault::ContentNotAList),
     ("bad_item", Fault::BadItem),
     ("invalid_base64", Fault::InvalidBase64),
+    ("wrong_result_type", Fault::WrongResultType),
+    ("no_cache_hints", Fault::NoCacheHints),
 ];
 
 /// The largest reply that can be asked for, in bytes.
@@ -408,6 +442,8 @@ impl FaultSection {
                 | Fault::WrongId
                 | Fault::DuplicateReply
                 | Fault::Vanish
+                | Fault::WrongResultType
+                | Fault::NoCacheHints
         )
     }
 }

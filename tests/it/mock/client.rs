@@ -66,6 +66,20 @@ impl Served {
         posting(&self.client, &self.url, body)
     }
 
+    /// A request of the revision 2026-07-28, with the headers that repeat its body.
+    pub(super) fn stateless(&self, method: &str, params: Value) -> RequestBuilder {
+        let name = params.get("name").or(params.get("uri"));
+        let name = name.and_then(Value::as_str).map(str::to_owned);
+        let posting = self
+            .posting(request(1, method, &enveloped(params, &json!({}))))
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", method);
+        match name {
+            Some(name) => posting.header("mcp-name", name),
+            None => posting,
+        }
+    }
+
     pub(super) async fn post(&self, body: impl Into<String>) -> Response {
         self.posting(body).send().await.unwrap()
     }
@@ -226,6 +240,13 @@ impl Drop for Piped {
 
 pub(super) fn request(id: u64, method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+/// Parameters with what every request of the revision 2026-07-28 says in `_meta`: its revision, and what the client can do.
+pub(super) fn enveloped(mut params: Value, capabilities: &Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities.clone();
+    params
 }
 
 /// The messages of an event stream that has come to its end.

@@ -73,6 +73,14 @@ fn files_without_mocks_are_refused_with_a_way_out() {
             "mcp_interactions: { one: { tools: [] } }\nexpected_trajectry: []\n",
             "did you mean `expected_trajectory`?",
         ),
+        (
+            "supports: []\ntools: []",
+            "m.yaml:1:11: error: a server speaks at least one era",
+        ),
+        (
+            "supports: [2025-11-25]\ntools: []",
+            "expected one of legacy, 2026-07-28",
+        ),
     ];
     for (text, message) in cases {
         project.file("m.yaml", text);

@@ -65,11 +65,6 @@ fn cases() -> Vec<(String, &'static str, i64)> {
             -32601,
         ),
         (
-            r#"{"jsonrpc":"2.0","id":7,"method":"server/discover"}"#.to_owned(),
-            "7",
-            -32601,
-        ),
-        (
             r#"{"jsonrpc":"2.0","id":7,"method":"resources/list"}"#.to_owned(),
             "7",
             -32601,
