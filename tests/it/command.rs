@@ -6,6 +6,7 @@ mod chosen;
 mod claude;
 mod codex;
 mod endings;
+mod eras;
 mod formats;
 mod kit;
 mod passing;
