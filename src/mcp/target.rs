@@ -57,7 +57,7 @@ impl Target {
         Some(Ok(ClientAnswer {
             method: method.to_owned(),
             params: params.clone(),
-            result: Some(result.clone()),
+            result: Some(result),
             error: None,
         }))
     }

@@ -396,6 +396,18 @@ fn a_scenario_answers_what_a_server_wants_to_know_in_both_eras() {
         assert!(text.as_str().unwrap().contains(said), "{text}");
         project.expect(0, &["compare"]).says("nothing changed");
     }
+    // Nothing is asked of those who have nothing to say but the defaults of a form.
+    let project = Project::new();
+    let form = json!({ "inputs": [{ "answer": {} }] });
+    project.faulty_with(
+        "s",
+        &["newer", "input=elicitation/create", "default=Faro"],
+        &echo,
+        &form,
+    );
+    project.expect(0, &["record"]);
+    let recorded = project.read("baselines/s/baseline.json");
+    assert!(recorded.contains("Faro"), "{recorded}");
     // In the older era it is a request of the server's, and what was answered is said back.
     let project = Project::new();
     project.faulty_with("s", &["ask-first=Which city is it?"], &echo, &more);

@@ -95,15 +95,23 @@ impl Input {
             && is_asked()
     }
 
-    /// What the first of several answers to what a server wants to know, under this key where it has one; `None` where none does.
-    pub fn answer<'a>(
-        all: &'a [Self],
-        method: &str,
-        key: Option<&str>,
-        params: &Value,
-    ) -> Option<&'a Value> {
-        let fits = |it: &&Self| it.fits(method, key, params);
-        all.iter().find(fits).map(|it| &it.result)
+    /// What the first of several answers to what a server wants to know, under this key where it has one; `None` where none does. A form
+    /// is filled in with its defaults where nothing else is said.
+    pub fn answer(all: &[Self], method: &str, key: Option<&str>, params: &Value) -> Option<Value> {
+        let input = all.iter().find(|it| it.fits(method, key, params))?;
+        let mut result = input.result.clone();
+        let fields = params.pointer("/requestedSchema/properties");
+        let content = result.get_mut("content").and_then(Value::as_object_mut);
+        if let (Some(Value::Object(fields)), Some(content), InputMethod::Elicitation) =
+            (fields, content, input.method)
+        {
+            for (name, field) in fields {
+                if let Some(default) = field.get("default") {
+                    content.entry(name).or_insert_with(|| default.clone());
+                }
+            }
+        }
+        Some(result)
     }
 
     /// What a client says of itself that has these: nothing that it cannot answer.
