@@ -191,13 +191,11 @@ impl Launcher {
     /// The process that is asked without sessions; `meta` is what the client says of itself.
     async fn stateless(&self, meta: &Value) -> Result<Arc<Piped>, Refusal> {
         let mut stateless = self.stateless.lock().await;
-        match &*stateless {
-            Some(piped) => Ok(Arc::clone(piped)),
-            None => {
-                let piped = self.start(Some(meta.clone())).await?;
-                Ok(Arc::clone(stateless.insert(piped)))
-            }
+        if let Some(piped) = &*stateless {
+            return Ok(Arc::clone(piped));
         }
+        let piped = self.start(Some(meta.clone())).await?;
+        Ok(Arc::clone(stateless.insert(piped)))
     }
 
     /// Asks a process for the first time whether it speaks without sessions. One that does not, whether it says so, ends or is silent, is

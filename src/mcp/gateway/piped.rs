@@ -342,10 +342,11 @@ impl Piped {
                 self.answered(&id, text.to_owned());
             }
             Message::Request { method, id } => {
-                let message = method
-                    .starts_with("notifications/")
-                    .then(|| serde_json::from_str::<Value>(text).unwrap_or_default())
-                    .unwrap_or_default();
+                let message: Value = if method.starts_with("notifications/") {
+                    serde_json::from_str(text).unwrap_or_default()
+                } else {
+                    Value::Null
+                };
                 let listening = era::subscription(&message).map(key);
                 let progress = (method == "notifications/progress")
                     .then(|| message.pointer("/params/progressToken").map(key))
