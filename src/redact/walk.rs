@@ -6,8 +6,8 @@ use super::hit::Hit;
 use super::{Origin, Redactor, keys};
 use model::usage::ModelRequest;
 use model::{
-    Answer, Binding, Catalogue, ClientAnswer, Ending, Failure, Git, Header, ImageStamp, Learned,
-    Odd, Outcome, Redacted, Repeat, ServerCatalogue, Stamp, Step, ToolCall, Trajectory,
+    Answer, Binding, Catalogue, Client, ClientAnswer, Ending, Failure, Git, Header, ImageStamp,
+    Learned, Odd, Outcome, Redacted, Repeat, ServerCatalogue, Stamp, Step, ToolCall, Trajectory,
     UpstreamLane, Varying,
 };
 use model::{digits, json, texts};
@@ -283,15 +283,22 @@ impl Redactor {
             self.name(server);
             (info.iter_mut().chain(capabilities))
                 .for_each(|it| self.any(it, Origin::Outside, None));
+            let Client {
+                capabilities,
+                answers,
+                wanted,
+                spoke,
+            } = client;
             let texts = instructions.iter_mut().chain(protocol_version);
-            texts.chain(later).for_each(|it| self.string(it));
-            self.members(&mut client.capabilities, Origin::Outside);
+            let texts = texts.chain(later).chain(wanted).chain(spoke);
+            texts.for_each(|it| self.string(it));
+            self.members(capabilities, Origin::Outside);
             for ClientAnswer {
                 method,
                 params,
                 result,
                 error,
-            } in &mut client.answers
+            } in answers
             {
                 self.string(method);
                 let values = result.iter_mut().chain(error).chain([params]);
