@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use crate::model::{Object, ServerCatalogue};
 use crate::protocol::{
-    HEADER_MISMATCH, META_CAPABILITIES, META_SERVER, META_SUBSCRIPTION, META_VERSION,
+    HEADER_MISMATCH, LEGACY, META_CAPABILITIES, META_SERVER, META_SUBSCRIPTION, META_VERSION,
     MISSING_CAPABILITY, UNSUPPORTED_VERSION,
 };
 use crate::scenario_file::servers::Protocol;
+use crate::text::beginning;
 
 /// What a request of the newer era says of itself.
 pub(super) fn said(request: &Value) -> Option<&Value> {
@@ -64,22 +65,53 @@ pub(super) fn names_only_newer(error: &ClientInitializeError) -> bool {
         error.data.as_ref().unwrap_or(&Value::Null)
     );
     let asked = ProtocolVersion::LATEST_WITH_INITIALIZE;
-    let mut named = versions(&said)
+    let mut named = revisions(&said)
         .filter(|it| *it != asked.as_str())
         .peekable();
     if named.peek().is_none() {
         return is_code(error.code.0);
     }
-    named.all(|it| Protocol::of_version(it) == Protocol::Stateless)
+    named.all(|it| it == Protocol::STATELESS)
 }
 
-/// The revisions that a text names: dates.
-fn versions(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|it: char| !it.is_ascii_digit() && it != '-');
+/// The revisions that a text names: dates, and not those that a time stands behind.
+fn revisions(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|it: char| !it.is_ascii_alphanumeric() && !"-:+".contains(it));
+    let words = words.map(|it| it.trim_matches(|it: char| !it.is_ascii_digit()));
     words.filter(|it| {
         let parts: Vec<usize> = it.split('-').map(str::len).collect();
-        parts == [4, 2, 2]
+        parts == [4, 2, 2] && it.bytes().all(|it| it.is_ascii_digit() || it == b'-')
     })
+}
+
+/// Why nobody goes on in the revision that a server has answered `initialize` with; `None` where that begins sessions.
+pub(super) fn unfit(answered: &str) -> Option<String> {
+    let is_date = revisions(answered).next() == Some(answered);
+    let is_older = is_date && Protocol::of_version(answered) == Protocol::Legacy;
+    (!is_older).then(|| {
+        format!(
+            "answered `initialize` with the revision `{}`, which has no `initialize`: clients refuse that",
+            beginning(answered, 40)
+        )
+    })
+}
+
+/// Whether a server names one of the revisions before.
+pub(super) fn has_older(theirs: &[ProtocolVersion]) -> bool {
+    theirs.iter().any(|it| LEGACY.contains(&it.as_str()))
+}
+
+/// The members that an answer to `server/discover` must have, and this one lacks.
+pub(super) fn lacking(discovered: &Value) -> Vec<&'static str> {
+    let must = [
+        "resultType",
+        "supportedVersions",
+        "capabilities",
+        "ttlMs",
+        "cacheScope",
+    ];
+    let lacking = must.into_iter().filter(|it| discovered.get(it).is_none());
+    lacking.collect()
 }
 
 /// What to do where a server refuses what sessions begin with.
@@ -99,6 +131,12 @@ pub(super) fn advice(method: &str, code: i32) -> String {
 
 /// That there is no revision which both sides speak.
 pub(super) fn no_common(theirs: &[ProtocolVersion]) -> String {
+    if theirs.contains(&ProtocolVersion::V_2026_07_28) {
+        return format!(
+            "refuses {} although it says that it speaks it",
+            Protocol::STATELESS
+        );
+    }
     let theirs: Vec<&str> = theirs.iter().map(ProtocolVersion::as_str).collect();
     let theirs = if theirs.is_empty() {
         "names none that it speaks".to_owned()
@@ -153,8 +191,9 @@ pub(super) fn opened(result: Value) -> Opened {
         None | Some("complete") => Opened::Complete(Value::Object(result)),
         Some("input_required") => {
             let state = match result.remove("requestState") {
+                None => None,
                 Some(Value::String(state)) => Some(state),
-                _ => None,
+                Some(_) => return Opened::Unusable("`requestState` is no text".to_owned()),
             };
             match result.remove("inputRequests") {
                 Some(Value::Object(requests)) => Opened::Asks { requests, state },

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, ServerResult,
+};
 use rmcp::service::{
     ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient,
 };
@@ -157,6 +159,11 @@ impl<'a> Linking<'a> {
         };
         let begun = begun.map_err(|it| it.refused(&what, self.method(), &self.wire));
         let service = begun?;
+        let answered = service.peer().peer_info();
+        let answered = answered.as_ref().map(|it| it.protocol_version.as_str());
+        if let Some(why) = answered.filter(|_| !self.is_stateless).and_then(era::unfit) {
+            return Err(Refused::Exchange(why));
+        }
         // A cached catalogue would hide what the server says now.
         service
             .peer()
@@ -490,7 +497,15 @@ impl NotBegun {
             return is_child;
         };
         match error.as_ref() {
-            ClientInitializeError::NoCompatibleProtocolVersion { .. } => false,
+            ClientInitializeError::NoCompatibleProtocolVersion {
+                server_supported, ..
+            } => era::has_older(server_supported),
+            // It speaks the newer revision, if badly.
+            ClientInitializeError::ExpectedInitResult(Some(ServerResult::CustomResult(it)))
+                if it.0.get("supportedVersions").is_some() =>
+            {
+                false
+            }
             ClientInitializeError::JsonRpcError(error) => !era::is_code(error.code.0),
             _ => is_child || matches!(refusal, Some(400 | 404 | 405)),
         }
@@ -534,6 +549,11 @@ fn not_initialized(
         } => era::no_common(server_supported),
         _ => {
             let said = match wire.take_any() {
+                Some(Reply::Result(it))
+                    if method != "initialize" && !era::lacking(&it).is_empty() =>
+                {
+                    format!("it lacks `{}`", era::lacking(&it).join("`, `"))
+                }
                 Some(Reply::Result(it) | Reply::Error(it)) => {
                     format!("it answered `{}`", excerpt(&it.to_string()))
                 }
@@ -543,7 +563,7 @@ fn not_initialized(
             let members = if method == "initialize" {
                 "`protocolVersion`, `capabilities` and `serverInfo`"
             } else {
-                "`supportedVersions` and `capabilities`"
+                "`supportedVersions`, `capabilities`, `ttlMs` and `cacheScope`"
             };
             format!("did not answer `{method}` as MCP asks, with {members}: {said}")
         }

@@ -69,7 +69,9 @@ impl Session {
             }
             catalogue.has_no_legacy = linking.has_no_legacy();
             catalogue.client = target.observed.client().unwrap_or_default();
-            catalogue.tools = list_tools(&service, linking.wire(), target.connect_timeout).await?;
+            let is_stateless = linking.is_stateless();
+            let (wire, limit) = (linking.wire(), target.connect_timeout);
+            catalogue.tools = list_tools(&service, wire, is_stateless, limit).await?;
             Ok((service, catalogue))
         };
         let connected = tokio::time::timeout(target.connect_timeout, connecting).await;
@@ -160,7 +162,7 @@ impl Session {
         let outcome = outcome.having_asked(asked);
         if let Some(asked) = self.target.observed.take_unanswered() {
             let why = format!(
-                "asked `{asked}`, which was not asked when the call was recorded, so the answer is unknown and the call cannot be compared"
+                "asked `{asked}`, and nobody knows the answer: it was not asked when the call was recorded, or the answer was secret; `inputs` of the scenario can give it"
             );
             lost = Some(setup_error(self.name(), &why, &link.wire, Vec::new()));
         }
@@ -178,6 +180,9 @@ impl Session {
             let result = request_raw(&link.service, &link.wire, request, timeout).await?;
             if !link.is_stateless {
                 return Ok(result);
+            }
+            if result.get("resultType").is_none() {
+                link.wire.remark("an answer without `resultType`");
             }
             let (requests, state) = match era::opened(result) {
                 Opened::Complete(result) => return Ok(result),
@@ -208,7 +213,13 @@ impl Session {
             let params = request["params"].take();
             let known = self.target.answer(&method, Some(&key), &params);
             wire.ask_client(&method, params);
-            let kind = method.split('/').next().unwrap_or_default();
+            let kind = match method.split('/').next().unwrap_or_default() {
+                kind @ ("elicitation" | "sampling" | "roots") => kind,
+                _ => {
+                    let why = "asked for something that no client answers".to_owned();
+                    return Err(Refused::Unanswered(why));
+                }
+            };
             let answer = match known {
                 Some(Ok(ClientAnswer {
                     result: Some(result),
@@ -269,7 +280,7 @@ impl Session {
     /// Reads the server's list of tools anew.
     pub(super) async fn list_again(&self, limit: Duration) -> Result<Vec<Tool>, Unlisted> {
         let link = self.link.lock().await.clone();
-        let listing = list_tools(&link.service, &link.wire, limit);
+        let listing = list_tools(&link.service, &link.wire, link.is_stateless, limit);
         let listed = tokio::time::timeout(limit, listing).await;
         let late = || Err(Refused::Exchange("did not list its tools".to_owned()));
         let why = match listed.unwrap_or_else(|_| late()) {
@@ -387,6 +398,7 @@ impl Listing {
 async fn list_tools(
     service: &Connection,
     wire: &Wire,
+    is_stateless: bool,
     timeout: Duration,
 ) -> Result<Vec<Tool>, Refused> {
     let mut listing = Listing::default();
@@ -412,11 +424,32 @@ async fn list_tools(
                 });
             }
         };
+        if is_stateless {
+            check_list(&result, wire)?;
+        }
         cursor = listing.page(result).map_err(Refused::Exchange)?;
         if cursor.is_none() {
             return Ok(listing.into_tools());
         }
     }
+}
+
+/// Looks at what 2026-07-28 says of each list besides what is in it.
+fn check_list(page: &Value, wire: &Wire) -> Result<(), Refused> {
+    match page.get("resultType").map(Value::as_str) {
+        Some(Some("complete")) => {}
+        None => wire.remark("a list without `resultType`"),
+        Some(_) => {
+            let kind = page["resultType"].to_string();
+            let kind = excerpt(&kind);
+            let why = format!("answered `tools/list` with a `resultType` of {kind}");
+            return Err(Refused::Exchange(why));
+        }
+    }
+    if page.get("ttlMs").is_none() || page.get("cacheScope").is_none() {
+        wire.remark("a list without `ttlMs` or `cacheScope`");
+    }
+    Ok(())
 }
 
 fn text(value: Option<Value>) -> Option<String> {

@@ -246,6 +246,11 @@ impl Wire {
         self.seen.lock().asked.extend(asked);
     }
 
+    /// Strict clients would not take this of what the server sent.
+    pub(super) fn remark(&self, what: &'static str) {
+        self.seen.lock().remarks.insert(what);
+    }
+
     /// What the server has asked its client since this was called last.
     pub(super) fn take_asked(&self) -> Vec<ClientAnswer> {
         std::mem::take(&mut self.seen.lock().asked)

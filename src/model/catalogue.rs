@@ -137,7 +137,13 @@ impl ServerCatalogue {
     /// Whether it was spoken to in a revision without sessions.
     pub fn is_stateless(&self) -> bool {
         // Revisions are dates.
-        self.protocol_version.as_deref() >= Some(STATELESS)
+        self.revision() >= Some(STATELESS)
+    }
+
+    /// The revision of MCP that the calls were made in: that of the client, where it has one of its own.
+    pub fn revision(&self) -> Option<&str> {
+        let own = self.client.spoke.as_deref();
+        own.or(self.protocol_version.as_deref())
     }
 
     /// Whether it lists no tool at all, so that nobody knows what it has.

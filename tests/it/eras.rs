@@ -200,7 +200,7 @@ fn each_server_over_http_is_spoken_to_in_an_era_that_it_speaks() {
 
 #[test]
 fn each_program_is_spoken_to_in_an_era_that_it_speaks() {
-    let cases: [(&[&str], &str, Result<&str, &str>); 10] = [
+    let cases: [(&[&str], &str, Result<&str, &str>); 17] = [
         (&[], "auto", Ok(OLDER)),
         (
             &[],
@@ -215,6 +215,37 @@ fn each_program_is_spoken_to_in_an_era_that_it_speaks() {
         (&["newer=words"], "legacy", Ok(NEWER)),
         (&["refuse"], "legacy", Err("`--protocol 2026-07-28`")),
         (&["silent"], "auto", Err("did not get ready within 1s")),
+        (
+            &["revision=2099-01-01"],
+            "legacy",
+            Err("answered `initialize` with the revision `2099-01-01`"),
+        ),
+        (&["revision=2026-07-28"], "auto", Err("clients refuse that")),
+        (
+            &["refuse=2026-07-28T10:11:12Z disk full"],
+            "legacy",
+            Err("disk full"),
+        ),
+        (
+            &["refuse=removed on 2026-11-30"],
+            "legacy",
+            Err("removed on"),
+        ),
+        (&["discovered={}"], "auto", Ok(OLDER)),
+        (
+            &[
+                r#"discovered={"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"cacheScope":"public"}"#,
+            ],
+            "auto",
+            Err("it lacks `ttlMs`"),
+        ),
+        (
+            &[
+                r#"discovered={"resultType":"complete","supportedVersions":["2025-11-25"],"capabilities":{},"ttlMs":0,"cacheScope":"public"}"#,
+            ],
+            "auto",
+            Ok(OLDER),
+        ),
     ];
     for (faults, protocol, expected) in cases {
         let project = Project::new();
@@ -306,7 +337,7 @@ fn an_era_that_is_no_longer_served_fails_a_suite_once_and_can_be_accepted() {
 
 #[test]
 fn what_a_server_wants_to_know_is_a_part_of_the_call() {
-    let cases: [(&[&str], Result<&str, &str>); 8] = [
+    let cases: [(&[&str], Result<&str, &str>); 10] = [
         (
             &["input=elicitation/create"],
             Ok(r#"{"q":{"action":"decline"}}"#),
@@ -333,6 +364,14 @@ fn what_a_server_wants_to_know_is_a_part_of_the_call() {
             Err("neither `inputRequests` nor `requestState`"),
         ),
         (&["result-type=complete"], Ok("x")),
+        (
+            &["input=elicitation/create", "state=7"],
+            Err("`requestState` is no text"),
+        ),
+        (
+            &["input=tools/call"],
+            Err("asked for something that no client answers"),
+        ),
     ];
     for (faults, expected) in cases {
         let project = Project::new();
@@ -555,4 +594,47 @@ fn an_answer_that_comes_only_after_a_question_fails_in_the_new_era() {
     project
         .expect(1, &["compare"])
         .says("asked for sampling; no input given");
+}
+
+#[test]
+fn another_question_is_shown_where_a_call_was_recorded_once_too() {
+    for (faults, protocol) in [("ask-first=", "legacy"), ("question=", NEWER)] {
+        let project = Project::new();
+        let echo = [("echo", json!({}))];
+        let more = json!({ "inputs": [{ "answer": { "sure": true } }] });
+        let asks = |question: &str| {
+            let fault = format!("{faults}{question}");
+            let faults = ["dual", &fault, "input=elicitation/create"];
+            let faults = if protocol == "legacy" {
+                &faults[..2]
+            } else {
+                &faults
+            };
+            project.faulty_with("s", faults, &echo, &more);
+        };
+        asks("Really?");
+        project.expect(0, &["record", "--takes", "1", "--protocol", protocol]);
+        project.expect(0, &["compare"]).says("nothing changed");
+        asks("Delete everything?");
+        project
+            .expect(0, &["compare"])
+            .says("asked_its_client")
+            .says("Delete everything?");
+        project.expect(1, &["compare", "--strict"]);
+    }
+}
+
+#[test]
+fn what_strict_clients_refuse_of_the_new_era_is_said() {
+    let (address, _) = serve(vec![Speaks::Both]);
+    let project = over_http(address, &["look"]);
+    let recorded = project.expect(0, &["record", "--protocol", NEWER]);
+    recorded.says_not("strict clients");
+    let project = Project::new();
+    project.faulty("s", &["newer"], &[("echo", json!({}))]);
+    project
+        .expect(0, &["record"])
+        .says("sent a list without `ttlMs` or `cacheScope`; strict clients refuse that")
+        .says("sent a list without `resultType`")
+        .says("sent an answer without `resultType`");
 }

@@ -933,7 +933,7 @@ proptest! {
         calls in prop::collection::vec(calls(), 0..5),
         name in "[a-z]{1,8}",
         server in texts(),
-        args in prop::collection::vec(texts().prop_map(|it| it.replace("${", "$")), 0..3),
+        args in prop::collection::vec(texts().prop_map(|it| it.replace("${", "$ {")), 0..3),
     ) {
         // Double braces would be a variable in the full name of a tool.
         prop_assume!(!server.is_empty() && !server.contains("{{"));

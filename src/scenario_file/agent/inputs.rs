@@ -90,7 +90,10 @@ impl Input {
             };
             Regex::new(pattern).is_ok_and(|it| it.is_match(&text))
         };
+        // A page that the user is sent to is nothing that can be answered here.
+        let is_form = params["mode"] != "url";
         self.method.name() == method
+            && is_form
             && (self.key.is_none() || self.key.as_deref() == key)
             && is_asked()
     }

@@ -15,7 +15,7 @@ use crate::scenario_file::yaml::{
 use crate::text::nearest::did_you_mean;
 
 /// Where variables are filled in, and whether a text that is nothing but one takes the type of its value.
-const SAID: [(&str, bool); 10] = [
+const SAID: [(&str, bool); 12] = [
     ("user_intent", false),
     ("turns", false),
     ("agent.system", false),
@@ -26,6 +26,8 @@ const SAID: [(&str, bool); 10] = [
     ("agent.calls.#.tool", false),
     ("agent.calls.#.args", true),
     ("inputs.#.answer", true),
+    ("inputs.#.match", false),
+    ("inputs.#.key", false),
 ];
 /// The sections that tell whether servers are ready, and where in them variables are filled in.
 const READY: [&str; 4] = [

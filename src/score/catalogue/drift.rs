@@ -208,10 +208,10 @@ impl<'a> Server<'a> {
         self.text("*", "instructions", ToolChange::Instructions, instructions);
         let names = [old, new].map(name);
         self.text("*", "serverInfo/name", ToolChange::ServerName, names);
-        let versions = [old, new].map(|it| it.protocol_version.as_deref());
-        match &old.protocol_version {
+        let versions = [old, new].map(ServerCatalogue::revision);
+        match versions[0] {
             Some(was) if new.has_no_legacy && versions[0] != versions[1] => {
-                let what = ToolChange::ProtocolGone(was.clone());
+                let what = ToolChange::ProtocolGone(was.to_owned());
                 let mut finding = self.finding("*", "protocolVersion", what);
                 [finding.drift.was, finding.drift.now] = versions.map(|it| it.map(str::to_owned));
                 // Clients that speak nothing newer are refused whatever they call.

@@ -10,8 +10,8 @@ use crate::values::path::Step;
 use crate::values::same::{self, View, same};
 use model::rules::Responses;
 use model::{
-    Answer, Difference, Edit, Failure, FailureKind, Object, Outcome, Piece, Repeat, ResponseScore,
-    Steady,
+    ASKED, Answer, Difference, Edit, Failure, FailureKind, Object, Outcome, Piece, Repeat,
+    ResponseScore, Steady,
 };
 
 use super::finding::{self, Findings};
@@ -138,7 +138,7 @@ pub(crate) fn compare<'a>(
     let became_an_error = b.in_band.is_none().then_some(c.in_band).flatten();
     let mut score = match known {
         Some(known) => held(of_b, of_c, context, known),
-        None => graded(of_b, of_c, context),
+        None => with_questions(graded(of_b, of_c, context), of_b, of_c),
     };
     if let Some(message) = became_an_error {
         let message = format!("error {}", excerpt::of_text(message));
@@ -148,6 +148,19 @@ pub(crate) fn compare<'a>(
         let asked = of_c.asked().map(|it| Value::Object(it.clone()));
         let asked = excerpt::of(&asked.unwrap_or_default());
         as_a_whole(&mut score, Edit::AsksFirst, (b.summary(), asked));
+    }
+    score
+}
+
+/// The same with what the server asked its client otherwise, which is shown.
+fn with_questions(mut score: ResponseScore, b: &Answer, c: &Answer) -> ResponseScore {
+    if b.asked() != c.asked() {
+        let asked = |it: &Answer| it.asked().map(|it| excerpt::of(&Value::Object(it.clone())));
+        score.differences.push(Difference {
+            expected: asked(b),
+            got: asked(c),
+            ..Difference::shown(format!("_meta/{ASKED}"), Edit::BesideContent)
+        });
     }
     score
 }
@@ -369,6 +382,7 @@ fn is_same(b: &Answer, c: &Answer) -> bool {
         (b, c) => b.is_none() && c.is_none(),
     };
     structured
+        && b.asked() == c.asked()
         && b.content.len() == c.content.len()
         && b.content.iter().zip(&c.content).all(|(b, c)| same(b, c))
 }
