@@ -210,16 +210,15 @@ impl Session {
         let declines = *has_declined;
         for (key, mut request) in requests {
             let method = request["method"].as_str().unwrap_or_default().to_owned();
-            let params = request["params"].take();
+            let params = request.get_mut("params").map(Value::take);
+            let params = params.unwrap_or_default();
             let known = self.target.answer(&method, Some(&key), &params);
             wire.ask_client(&method, params);
-            let kind = match method.split('/').next().unwrap_or_default() {
-                kind @ ("elicitation" | "sampling" | "roots") => kind,
-                _ => {
-                    let why = "asked for something that no client answers".to_owned();
-                    return Err(Refused::Unanswered(why));
-                }
-            };
+            let kind = method.split('/').next().unwrap_or_default();
+            if !["elicitation", "sampling", "roots"].contains(&kind) {
+                let why = "asked for something that no client answers".to_owned();
+                return Err(Refused::Unanswered(why));
+            }
             let answer = match known {
                 Some(Ok(ClientAnswer {
                     result: Some(result),

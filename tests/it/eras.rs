@@ -337,7 +337,7 @@ fn an_era_that_is_no_longer_served_fails_a_suite_once_and_can_be_accepted() {
 
 #[test]
 fn what_a_server_wants_to_know_is_a_part_of_the_call() {
-    let cases: [(&[&str], Result<&str, &str>); 10] = [
+    let cases: [(&[&str], Result<&str, &str>); 11] = [
         (
             &["input=elicitation/create"],
             Ok(r#"{"q":{"action":"decline"}}"#),
@@ -367,6 +367,10 @@ fn what_a_server_wants_to_know_is_a_part_of_the_call() {
         (
             &["input=elicitation/create", "state=7"],
             Err("`requestState` is no text"),
+        ),
+        (
+            &["input=text"],
+            Err("asked for something that no client answers"),
         ),
         (
             &["input=tools/call"],
