@@ -25,6 +25,11 @@ pub enum Era {
 
 /// Key of a request's `_meta`: the revision it is written in.
 pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// The revision that a request says it is written in, by its parameters; `None` of one that belongs to a session.
+pub fn revision(params: &Value) -> Option<&Value> {
+    params.get("_meta")?.get(META_VERSION)
+}
+
 /// Key of a request's `_meta`: what the client can do, as far as this request is concerned.
 pub const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Key of a request's `_meta`: the least severe log level that is wanted; nothing is logged without it.

@@ -9,15 +9,15 @@ use serde_json::Value;
 use crate::model::{Object, ServerCatalogue};
 use crate::protocol::{
     HEADER_MISMATCH, LEGACY, META_CAPABILITIES, META_SERVER, META_SUBSCRIPTION, META_VERSION,
-    MISSING_CAPABILITY, UNSUPPORTED_VERSION,
+    MISSING_CAPABILITY, STATELESS, UNSUPPORTED_VERSION, revision,
 };
 use crate::scenario_file::servers::Protocol;
 use crate::text::beginning;
 
 /// What a request of the newer era says of itself.
 pub(super) fn said(request: &Value) -> Option<&Value> {
-    let meta = request.pointer("/params/_meta")?;
-    meta.get(META_VERSION).map(|_| meta)
+    let params = request.get("params")?;
+    revision(params).and(params.get("_meta"))
 }
 
 /// The revision that a request of the newer era is in, and what its client can do.
@@ -50,8 +50,8 @@ pub(super) enum Opened {
 
 /// Whether an error with this code comes from a server of the newer era alone: a header that differs from the body, a capability that
 /// the client lacks, a revision that is not served.
-pub(super) fn is_code(code: i32) -> bool {
-    [HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION].contains(&code.into())
+pub(super) fn is_code(code: i64) -> bool {
+    [HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION].contains(&code)
 }
 
 /// Whether a server has refused `initialize` because it speaks the newer era alone: by one of its codes, or by naming no older revision.
@@ -69,9 +69,9 @@ pub(super) fn names_only_newer(error: &ClientInitializeError) -> bool {
         .filter(|it| *it != asked.as_str())
         .peekable();
     if named.peek().is_none() {
-        return is_code(error.code.0);
+        return is_code(error.code.0.into());
     }
-    named.all(|it| it == Protocol::STATELESS)
+    named.all(|it| it == STATELESS)
 }
 
 /// The revisions that a text names: dates, and not those that a time stands behind.
@@ -115,16 +115,14 @@ pub(super) fn lacking(discovered: &Value) -> Vec<&'static str> {
 }
 
 /// What to do where a server refuses what sessions begin with.
-pub(super) fn advice(method: &str, code: i32) -> String {
+pub(super) fn advice(method: &str, code: i64) -> String {
     match method {
         "server/discover" if !is_code(code) => format!(
-            "; it speaks no {}, as it seems: `protocol: legacy` or `--protocol legacy` speaks to it in the revisions before",
-            Protocol::STATELESS
+            "; it speaks no {STATELESS}, as it seems: `protocol: legacy` or `--protocol legacy` speaks to it in the revisions before"
         ),
-        "initialize" => format!(
-            "; `--protocol {}` speaks to it in the revision without `initialize`",
-            Protocol::STATELESS
-        ),
+        "initialize" => {
+            format!("; `--protocol {STATELESS}` speaks to it in the revision without `initialize`")
+        }
         _ => String::new(),
     }
 }
@@ -132,10 +130,7 @@ pub(super) fn advice(method: &str, code: i32) -> String {
 /// That there is no revision which both sides speak.
 pub(super) fn no_common(theirs: &[ProtocolVersion]) -> String {
     if theirs.contains(&ProtocolVersion::V_2026_07_28) {
-        return format!(
-            "refuses {} although it says that it speaks it",
-            Protocol::STATELESS
-        );
+        return format!("refuses {STATELESS} although it says that it speaks it");
     }
     let theirs: Vec<&str> = theirs.iter().map(ProtocolVersion::as_str).collect();
     let theirs = if theirs.is_empty() {
@@ -144,8 +139,7 @@ pub(super) fn no_common(theirs: &[ProtocolVersion]) -> String {
         format!("speaks {}", theirs.join(", "))
     };
     format!(
-        "does not speak {}: it {theirs}; `protocol: legacy` or `--protocol legacy` speaks to it in the revisions before",
-        Protocol::STATELESS
+        "does not speak {STATELESS}: it {theirs}; `protocol: legacy` or `--protocol legacy` speaks to it in the revisions before"
     )
 }
 
@@ -153,7 +147,7 @@ pub(super) fn no_common(theirs: &[ProtocolVersion]) -> String {
 pub(super) fn introduce(mut discovered: Object, catalogue: &mut ServerCatalogue) {
     let meta = discovered.get_mut("_meta").and_then(Value::as_object_mut);
     catalogue.info = meta.and_then(|it| it.remove(META_SERVER));
-    catalogue.protocol_version = Some(Protocol::STATELESS.to_owned());
+    catalogue.protocol_version = Some(STATELESS.to_owned());
     catalogue.capabilities = discovered.remove("capabilities");
     catalogue.instructions = match discovered.remove("instructions") {
         Some(Value::String(text)) => Some(text),

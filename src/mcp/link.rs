@@ -25,6 +25,7 @@ use crate::mcp::target::{Launch, OnProgress, Target, header_map, setup_error, wi
 use crate::mcp::transport_error::{LegacyError, is_closed, is_refused, is_unreachable, root};
 use crate::mcp::wire::{Reply, Wire};
 use crate::process::{Child, ChildCommand};
+use crate::protocol::STATELESS;
 use crate::run::SetupError;
 use crate::scenario_file::servers::{HttpStyle, Protocol};
 
@@ -248,9 +249,7 @@ impl<'a> Linking<'a> {
         let Target { name, observed, .. } = self.target;
         observed.found_protocol(Protocol::Stateless);
         observed.note(format!(
-            "server `{name}` refuses `initialize` and is spoken to in {}: `protocol: {0}` says so at once",
-            Protocol::STATELESS,
-        ));
+            "server `{name}` refuses `initialize` and is spoken to in {STATELESS}: `protocol: {STATELESS}` says so at once"));
         Ok(service)
     }
 
@@ -344,8 +343,7 @@ impl<'a> Linking<'a> {
         };
         if self.is_stateless && *style == HttpStyle::Sse {
             return Err(NotBegun::Unasked(format!(
-                "cannot be spoken to in {}, which has no HTTP with SSE: `type: http`, or `protocol: legacy`",
-                Protocol::STATELESS
+                "cannot be spoken to in {STATELESS}, which has no HTTP with SSE: `type: http`, or `protocol: legacy`"
             )));
         }
         if *style == HttpStyle::Sse || observed.is_legacy() {
@@ -506,7 +504,7 @@ impl NotBegun {
             {
                 false
             }
-            ClientInitializeError::JsonRpcError(error) => !era::is_code(error.code.0),
+            ClientInitializeError::JsonRpcError(error) => !era::is_code(error.code.0.into()),
             _ => is_child || matches!(refusal, Some(400 | 404 | 405)),
         }
     }
@@ -541,7 +539,7 @@ fn not_initialized(
                 "refused `{method}`: {} (code {}){}",
                 error.message,
                 error.code.0,
-                era::advice(method, error.code.0)
+                era::advice(method, error.code.0.into())
             )
         }
         ClientInitializeError::NoCompatibleProtocolVersion {

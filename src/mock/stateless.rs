@@ -11,7 +11,7 @@ use crate::mock::subscription::LISTEN;
 use crate::mock::wire::{self, INVALID_PARAMS};
 use crate::protocol::{
     Era, LEGACY, META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION, STATELESS,
-    UNSUPPORTED_VERSION,
+    UNSUPPORTED_VERSION, revision,
 };
 
 /// Methods that earlier revisions have and this one has not.
@@ -35,11 +35,6 @@ const CACHED: [&str; 6] = [
     "resources/templates/list",
     "resources/read",
 ];
-
-/// The revision that a request says it is written in.
-pub(super) fn version(params: &Value) -> Option<&Value> {
-    params.get("_meta")?.get(META_VERSION)
-}
 
 impl Core {
     /// Whether it speaks the revisions of an era.
@@ -94,7 +89,7 @@ impl Core {
     /// The error to reply with.
     pub(super) fn client_of(&self, method: &str, params: &Value) -> Result<Client, Value> {
         let invalid = |what: String| Err(wire::error(INVALID_PARAMS, &what));
-        let version = match version(params) {
+        let version = match revision(params) {
             // Who opens a session knows nothing newer, and may show people which revisions are spoken here.
             None if method == "initialize" => params.get("protocolVersion"),
             version => version.filter(|it| it.is_string()),

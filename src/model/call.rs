@@ -167,9 +167,9 @@ impl Outcome {
             && answer.other.get("_meta").is_none_or(Value::is_object)
         {
             for (number, it) in (1..).zip(asked) {
-                let kind = it.method.split('/').next().unwrap_or_default();
                 let meta = answer.other.entry("_meta").or_insert_with(|| json!({}));
-                meta[ASKED][format!("{number} {kind}")] = it.params;
+                let name = format!("{number} {}", it.kind());
+                meta[ASKED][name] = it.params;
             }
         }
         self

@@ -11,6 +11,12 @@ use crate::Object;
 /// Source: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 pub const STATELESS: &str = "2026-07-28";
 
+/// Whether a revision of MCP is that one or a later one.
+pub fn has_no_sessions(revision: &str) -> bool {
+    // Revisions are dates.
+    revision >= STATELESS
+}
+
 /// Everything the servers of one run offered, in the order the scenario names the servers: what each offered, or, in the file of a baseline,
 /// which file says so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,6 +85,11 @@ pub struct ClientAnswer {
 }
 
 impl ClientAnswer {
+    /// What is asked for: `elicitation`, `sampling`.
+    pub fn kind(&self) -> &str {
+        self.method.split('/').next().unwrap_or_default()
+    }
+
     /// What was asked, and is not answered yet; `None` for what asks nothing but whether somebody is there.
     pub fn awaited(method: &str, params: Value) -> Option<Self> {
         (method != "ping").then(|| Self {
@@ -104,8 +115,7 @@ impl Client {
 
     /// It has asked for this revision of MCP, or has gone on in it.
     pub fn speaks(&mut self, revision: &str) {
-        let is_stateless = revision >= STATELESS;
-        if self.wanted.is_none() && is_stateless {
+        if self.wanted.is_none() && has_no_sessions(revision) {
             self.wanted = Some(revision.to_owned());
         }
         if self.wanted.is_some() {
@@ -136,8 +146,7 @@ impl ServerCatalogue {
 
     /// Whether it was spoken to in a revision without sessions.
     pub fn is_stateless(&self) -> bool {
-        // Revisions are dates.
-        self.revision() >= Some(STATELESS)
+        self.revision().is_some_and(has_no_sessions)
     }
 
     /// The revision of MCP that the calls were made in: that of the client, where it has one of its own.

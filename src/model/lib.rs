@@ -50,7 +50,9 @@ pub mod usage;
 pub use binding::{Binding, BindingRule, Source};
 pub use call::{ASKED, Answer, CallStatus, Failure, FailureKind, Outcome, ToolCall, full_name};
 pub use called::{Called, CalledOption, Selection};
-pub use catalogue::{Catalogue, Client, ClientAnswer, STATELESS, ServerCatalogue, Tool};
+pub use catalogue::{
+    Catalogue, Client, ClientAnswer, STATELESS, ServerCatalogue, Tool, has_no_sessions,
+};
 pub use cell::{Cell, Setting};
 pub use change::{Change, ChangeKind, Follows, How, What, When, starred, unescaped};
 pub use check::{Asked, Check, CheckState};

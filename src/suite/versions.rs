@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::git;
 use crate::input::real;
+use crate::model::STATELESS;
 use crate::model::published::result::Commit;
 use crate::scenario_file::servers::{Image, Protocol, Transport, Version};
 use crate::scenario_file::{self, Place, Scenario, Templates};
@@ -44,7 +45,7 @@ impl fmt::Display for Against {
             Self::Git(name) => write!(f, "git:{name}"),
             Self::Image(name) => write!(f, "image:{name}"),
             Self::Config(path) => write!(f, "config:{}", path.display()),
-            Self::Protocol(Protocol::Stateless) => write!(f, "protocol:{}", Protocol::STATELESS),
+            Self::Protocol(Protocol::Stateless) => write!(f, "protocol:{STATELESS}"),
             Self::Protocol(_) => f.write_str("protocol:legacy"),
             // Without its parameters, which may hold a key.
             Self::Url(url) => write!(f, "url:{}", url.split('?').next().unwrap_or_default()),

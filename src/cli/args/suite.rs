@@ -9,6 +9,7 @@ use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
 use super::output::{KeepArgs, ReportingArgs};
 use super::select::{PlanArgs, SelectArgs, WatchArgs};
 use crate::cli::runs;
+use crate::model::STATELESS;
 use crate::scenario_file::servers::Protocol;
 use crate::suite::{Against, Jobs};
 
@@ -131,7 +132,7 @@ pub(super) fn parse_against(text: &str) -> Result<AgainstChoice, String> {
         "url" => Against::Url(what.to_owned()),
         "protocol" => Against::Protocol(match what {
             "legacy" => Protocol::OnlyLegacy,
-            Protocol::STATELESS => Protocol::Stateless,
+            STATELESS => Protocol::Stateless,
             _ => return Err("write protocol:legacy or protocol:2026-07-28".to_owned()),
         }),
         "run" => Against::Run(runs::made(what)?),

@@ -253,8 +253,7 @@ impl CallTap {
     /// The calls end that the client has not made again with what the server wanted to know.
     pub(super) fn end_rounds(&self) {
         for waiting in self.in_rounds.lock().drain(..) {
-            let asked = waiting.asked.last().map_or("something", |it| &it.method);
-            let kind = asked.split('/').next().unwrap_or_default();
+            let kind = waiting.asked.last().map_or("something", ClientAnswer::kind);
             let why = format!("asked for {kind}, and the client did not call again");
             let outcome = Outcome::failed(FailureKind::InvalidResponse, why);
             drop(waiting.pending.end(outcome));
@@ -357,20 +356,18 @@ impl CallTap {
         if let Message::Reply { id, reply } = &message
             && let Some(waiting) = self.take(session, exchange, &key(id))
         {
-            let opened = match reply {
+            let outcome = match reply.clone() {
                 Reply::Result(result) if waiting.repeatable.is_some() => {
-                    era::opened(result.clone())
+                    match era::opened(result) {
+                        Opened::Asks { requests, .. } => {
+                            self.asks_first(waiting, requests);
+                            return message;
+                        }
+                        Opened::Unusable(why) => outcome(Reply::Invalid(why)),
+                        Opened::Complete(result) => outcome(Reply::Result(result)),
+                    }
                 }
-                Reply::Result(result) => Opened::Complete(result.clone()),
-                Reply::Error(_) | Reply::Invalid(_) => Opened::Complete(Value::Null),
-            };
-            let outcome = match opened {
-                Opened::Asks { requests, .. } => {
-                    self.asks_first(waiting, requests);
-                    return message;
-                }
-                Opened::Unusable(why) => outcome(Reply::Invalid(why)),
-                Opened::Complete(_) => outcome(reply.clone()),
+                reply => outcome(reply),
             };
             let outcome = outcome.having_asked(waiting.asked);
             match (&self.again, waiting.read) {

@@ -1,9 +1,10 @@
 //! A server that sends all its messages on one stream, behind the gateway: each session of the agent gets a process of its own, as a client
-//! that starts the server itself would, or an event stream of its own.
+//! that starts the server itself would, or an event stream of its own. Requests without a session, as MCP has them since 2026-07-28, share one
+//! process.
 //!
 //! Towards the agent: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use futures_util::future::{BoxFuture, join_all};
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -122,10 +124,7 @@ impl Launcher {
         };
         let named = header_text(&parts.headers, &SESSION_ID);
         let name = method.as_ref().map(|(method, _)| method.as_str());
-        let message: Value = match name {
-            Some("initialize") => Value::Null,
-            _ => serde_json::from_str(text).unwrap_or_default(),
-        };
+        let message: Value = serde_json::from_str(text).unwrap_or_default();
         let meta = era::said(&message);
         let has_none = self.has_no_stateless.load(Ordering::Relaxed);
         let discovers = name == Some("server/discover") && named.is_empty();
@@ -162,7 +161,7 @@ impl Launcher {
             (false, true) => Some(self.tool_timeout),
             (false, false) => None,
         };
-        let reading = piped.expect(text, &exchange);
+        let reading = piped.expect(&message, &exchange);
         piped.write(text);
         let asking = Asking {
             piped: Arc::clone(&piped),
@@ -212,7 +211,7 @@ impl Launcher {
         let Ok(exchange) = self.tap.sent(&piped.id, (headers, body), asker).await else {
             return Ok(no_discovery(request));
         };
-        let mut reading = piped.expect(text, &exchange);
+        let mut reading = piped.expect(request, &exchange);
         piped.write(text);
         let answered = async {
             loop {
@@ -228,20 +227,14 @@ impl Launcher {
         if let Some(text) = answered
             && let Message::Reply { reply, .. } = read(&text)
         {
-            let code = match &reply {
-                Reply::Error(error) => error["code"].as_i64(),
-                Reply::Result(_) | Reply::Invalid(_) => None,
-            };
             let is_newer = match &reply {
                 Reply::Result(_) => true,
-                Reply::Error(_) => code
-                    .and_then(|it| it.try_into().ok())
-                    .is_some_and(era::is_code),
+                Reply::Error(error) => error["code"].as_i64().is_some_and(era::is_code),
                 Reply::Invalid(_) => false,
             };
             if is_newer {
                 piped.is_probed.store(false, Ordering::Relaxed);
-                return Ok(respond(status(true, &text), Some(JSON), text.into()));
+                return Ok(respond(status(&text), Some(JSON), text.into()));
             }
         }
         self.has_no_stateless.store(true, Ordering::Relaxed);
@@ -278,7 +271,11 @@ impl Launcher {
         let first = asking.next().await;
         match first {
             Next::Answer(answer) => {
-                let status = status(asking.is_stateless, &answer);
+                let status = if asking.is_stateless {
+                    status(&answer)
+                } else {
+                    StatusCode::OK
+                };
                 respond(status, Some(JSON), answer.into())
             }
             Next::Gone(why) => bad_gateway(&asking.exchange, &why),
@@ -415,22 +412,16 @@ impl Drop for Asking {
     }
 }
 
-/// The status of an answer, which the newer revision gives by its code.
-fn status(is_stateless: bool, answer: &str) -> StatusCode {
-    let Message::Reply {
-        reply: Reply::Error(error),
-        ..
-    } = read(answer)
-    else {
-        return StatusCode::OK;
-    };
-    let code = error["code"].as_i64().filter(|_| is_stateless);
-    let own = code.filter(|it| {
-        let is_of_era = i32::try_from(*it).is_ok_and(era::is_code);
-        *it == METHOD_NOT_FOUND || is_of_era
-    });
+/// The status of an answer in the newer revision, which gives it by the code of an error.
+fn status(answer: &str) -> StatusCode {
+    // Long results are not read for it.
+    let members = serde_json::from_str::<BTreeMap<&str, &RawValue>>(answer);
+    let error = members.ok().and_then(|it| it.get("error").copied());
+    let error = error.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
+    let code = error.and_then(|it| it["code"].as_i64());
     // What a tool or its arguments are refused for is an answer as any other.
-    own.map_or(StatusCode::OK, |it| {
+    let code = code.filter(|it| *it == METHOD_NOT_FOUND || era::is_code(*it));
+    code.map_or(StatusCode::OK, |it| {
         StatusCode::from_u16(protocol::status(it)).unwrap_or(StatusCode::BAD_REQUEST)
     })
 }

@@ -173,8 +173,7 @@ impl Piped {
     }
 
     /// From here on, what answers a request is kept for it.
-    pub(super) fn expect(&self, request: &str, exchange: &Exchange) -> Reading {
-        let request: Value = serde_json::from_str(request).unwrap_or_default();
+    pub(super) fn expect(&self, request: &Value, exchange: &Exchange) -> Reading {
         let progress_token = request.pointer("/params/_meta/progressToken").map(key);
         let id = exchange.ids.first().cloned().unwrap_or_default();
         let of = match request["method"].as_str() {

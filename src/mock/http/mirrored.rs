@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
 use crate::mock::service::Service;
-use crate::mock::stateless;
 use crate::protocol::{
     METHOD_HEADER, Mirrored, NAME_HEADER, VERSION_HEADER, decode_header, named_by, plain_header,
+    revision,
 };
 
 /// What is wrong with the headers of a request. Of one that does not name its revision, something else is wrong.
@@ -18,7 +18,7 @@ pub(super) fn check(
     method: &str,
     params: &Value,
 ) -> Result<(), String> {
-    let Some(Value::String(version)) = stateless::version(params) else {
+    let Some(Value::String(version)) = revision(params) else {
         return Ok(());
     };
     if !service.core().declared.checks_headers {

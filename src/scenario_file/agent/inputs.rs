@@ -69,11 +69,7 @@ impl InputMethod {
 
     /// What a client says of itself that is asked so.
     fn capability(self) -> &'static str {
-        match self {
-            Self::Elicitation => "elicitation",
-            Self::Sampling => "sampling",
-            Self::Roots => "roots",
-        }
+        self.name().split('/').next().unwrap_or_default()
     }
 }
 

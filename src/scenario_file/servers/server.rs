@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::ready::{Ready, ReadySection};
-use crate::model::STATELESS;
+use crate::model::has_no_sessions;
 use crate::scenario_file::decode::template;
 use crate::scenario_file::decode::{
     At, Decode, Given, Named, Nothing, PORT, Place, Plain, Template, Timeout, Unnamed, Variant,
@@ -255,9 +255,6 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The revision in which each request stands by itself.
-    pub const STATELESS: &str = STATELESS;
-
     /// The other one of the two sides of a comparison.
     #[must_use]
     pub fn other(self) -> Self {
@@ -269,11 +266,10 @@ impl Protocol {
 
     /// The one that a revision belongs to.
     pub fn of_version(version: &str) -> Self {
-        // Revisions are dates.
-        if version < Self::STATELESS {
-            Self::Legacy
-        } else {
+        if has_no_sessions(version) {
             Self::Stateless
+        } else {
+            Self::Legacy
         }
     }
 }
