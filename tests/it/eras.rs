@@ -200,7 +200,7 @@ fn each_server_over_http_is_spoken_to_in_an_era_that_it_speaks() {
 
 #[test]
 fn each_program_is_spoken_to_in_an_era_that_it_speaks() {
-    let cases: [(&[&str], &str, Result<&str, &str>); 17] = [
+    let cases: [(&[&str], &str, Result<&str, &str>); 18] = [
         (&[], "auto", Ok(OLDER)),
         (
             &[],
@@ -230,6 +230,11 @@ fn each_program_is_spoken_to_in_an_era_that_it_speaks() {
             &["refuse=removed on 2026-11-30"],
             "legacy",
             Err("removed on"),
+        ),
+        (
+            &["refuse=use 2026-07-28 or 2025-06-18"],
+            "legacy",
+            Err("use 2026-07-28 or"),
         ),
         (&["discovered={}"], "auto", Ok(OLDER)),
         (
@@ -451,6 +456,14 @@ fn a_scenario_answers_what_a_server_wants_to_know_in_both_eras() {
     project.expect(0, &["record"]);
     let recorded = project.read("baselines/s/baseline.json");
     assert!(recorded.contains("Faro"), "{recorded}");
+    // A page that the user is sent to is no form.
+    project.faulty_with(
+        "s",
+        &["newer", "input=elicitation/create", "url"],
+        &echo,
+        &form,
+    );
+    project.expect(0, &["record"]).says("declined");
     // In the older era it is a request of the server's, and what was answered is said back.
     let project = Project::new();
     project.faulty_with("s", &["ask-first=Which city is it?"], &echo, &more);
@@ -641,4 +654,20 @@ fn what_strict_clients_refuse_of_the_new_era_is_said() {
         .says("sent a list without `ttlMs` or `cacheScope`; strict clients refuse that")
         .says("sent a list without `resultType`")
         .says("sent an answer without `resultType`");
+}
+
+#[test]
+fn a_client_that_made_its_calls_in_another_era_than_before_is_shown() {
+    let project = Project::new();
+    project.faulty("s", &["dual"], &[("echo", json!({}))]);
+    project.expect(0, &["record"]);
+    // As a program with a client of its own is recorded, whose server was looked at in the older era.
+    let path = "baselines/s/baseline.json";
+    let mut baseline: Value = serde_json::from_str(&project.read(path)).unwrap();
+    baseline["catalogue"][0]["client"] =
+        json!({ "capabilities": {}, "answers": [], "wanted": NEWER, "spoke": NEWER });
+    project.file(path, baseline.to_string());
+    project
+        .expect(0, &["compare"])
+        .says("speaks another version of the protocol: \"2026-07-28\" → \"2025-11-25\"");
 }

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use mcp_eval::model::{Client, Redacted, Trajectory};
 use serde_json::{Value, json};
 
-use super::through::{Answering, Session, child, recorded_run, respond, web};
+use super::through::{Answering, Session, child, events, recorded_run, respond, web};
 
 const OLDER: &str = "2025-11-25";
 const NEWER: &str = "2026-07-28";
@@ -163,4 +163,39 @@ async fn a_call_that_is_not_made_again_has_failed() {
         calls[0].outcome.said(),
         "asked for elicitation, and the client did not call again"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn news_goes_to_its_subscription_which_ends_with_its_client() {
+    let launch = child(&["newer", "listens"]);
+    let run = recorded_run(launch, PATIENCE, false, |url| async move {
+        let session = Session::at(&url);
+        let plain = |params| stateless(params, &json!({}));
+        let wanted = json!({ "notifications": { "toolsListChanged": true } });
+        let listening = session.post(1, "subscriptions/listen", plain(wanted));
+        let listening = listening.await;
+        let call = |id| ask(&session, id, "tools/call", plain(json!({ "name": "echo" })));
+        // What comes before the answer, and is none of its business, is not in it.
+        let (status, called) = call(2).await;
+        assert_eq!((status, &called["id"]), (200, &json!(2)));
+        let changed = "notifications/tools/list_changed";
+        let heard = events(listening, |it| it["method"] == changed).await;
+        assert_eq!(heard.len(), 2, "{heard:#?}");
+        assert_eq!(
+            heard[0]["method"],
+            "notifications/subscriptions/acknowledged"
+        );
+        // The client has gone with the response, and the server gets to know.
+        for id in 3.. {
+            assert!(id < 3000, "the server never got to know");
+            let (_, called) = call(id).await;
+            let text = called["result"]["content"][0]["text"].as_str().unwrap();
+            if text == r#"{"cancelled":1}"# {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    assert!(run.ending.is_complete(), "{:?}", run.ending);
 }
